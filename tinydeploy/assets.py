@@ -1,0 +1,21 @@
+"""Where codegen/, runtime_c/ and boards/ are: beside the package in a checkout, inside it in a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tinydeploy.errors import InternalError, Problem
+
+_MARKER = ".tinydeploy-asset"
+
+
+def asset_dir(name: str) -> Path:
+    """Return the folder ``name`` (``codegen``, ``runtime_c`` or ``boards``). The checkout's wins over the wheel's copy.
+
+    Raises: InternalError if neither is there (a broken installation).
+    """
+    package = Path(__file__).resolve().parent
+    for folder in (package.parent / name, package / "_assets" / name):
+        if (folder / _MARKER).is_file():
+            return folder
+    raise InternalError(Problem("tinydeploy", f"the folder {name!r} is missing from the installation", hint="reinstall tinydeploy"))

@@ -1,0 +1,122 @@
+"""The contract of an operator: what it means in real numbers, and its arithmetic in integers, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from tinydeploy.ir.types import Array, Elem, Type
+
+Types: TypeAlias = "tuple[Type | None, ...]"
+Arrays: TypeAlias = "tuple[Array, ...]"
+NO_CLAMP = (float("-inf"), float("inf"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """Types of a node's inputs (None where an optional one is absent) and outputs."""
+
+    inputs: Types
+    outputs: tuple[Type, ...]
+
+    def input(self, index: int) -> Type:
+        """Type of a present input."""
+        kind = self.inputs[index]
+        assert kind is not None
+        return kind
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantRule:
+    """How an operator is quantised.
+
+    ``weights``: input index that holds weights, quantised symmetrically per channel of ``weights_axis``.
+    ``bias``: input index quantised to int32 with scale = input scale x weight scale.
+    ``ties``: all inputs and outputs share one scale (reshape, pooling by maximum, concat ...).
+    ``fixed_output``: the (scale, zero_point) of an int8 output that the operator itself prescribes (softmax).
+    ``integer``: False if the operator has no integer arithmetic and stays in float.
+    """
+
+    weights: int | None = None
+    weights_axis: int = 0
+    bias: int | None = None
+    ties: bool = False
+    fixed_output: tuple[float, int] | None = None
+    integer: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One condition under which the operator is accepted. The text is the message, the documentation and the check's name."""
+
+    text: str
+    holds: Callable[[Any, Types], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Op:
+    """Base of all operators. A subclass is a frozen dataclass whose fields are the attributes.
+
+    Arrays given to `reference` and `integer` have exactly the shapes of the node's types, except that axis 0 may be
+    a multiple of it where `batchable` says so. Absent optional inputs are None. Results are tuples.
+    """
+
+    name: ClassVar[str] = ""
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    quant: ClassVar[QuantRule] = QuantRule()
+
+    def infer(self, inputs: Types) -> tuple[Type, ...]:
+        """Output types from input types: shapes and element types; quantisation is the quantiser's or the file's."""
+        raise NotImplementedError
+
+    def reference(self, *inputs: Array | None) -> Arrays:
+        """Real numbers in, real numbers out (float32): the definition, agreeing with ONNX Runtime, Keras and LiteRT."""
+        raise NotImplementedError
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Integers in, integers out: the generated C's arithmetic in every bit."""
+        raise NotImplementedError
+
+    def macs(self, sig: Signature) -> int:
+        """Multiply-accumulates for one run, padding positions counted."""
+        return 0
+
+    def batchable(self, sig: Signature) -> bool:
+        """True if samples may be stacked along axis 0 of every non-constant input and output."""
+        return False
+
+    def attributes(self) -> dict[str, Any]:
+        """Attribute values by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def broken_rules(self, inputs: Types) -> list[str]:
+        """Texts of the rules that do not hold for these input types."""
+        return [rule.text for rule in self.rules if not rule.holds(self, inputs)]
+
+
+def clamp_limits(clamp: tuple[float, float], kind: Type) -> tuple[int, int]:
+    """The integer range that a real-valued ``clamp`` allows in a quantised ``kind``.
+
+    Source: TFLite CalculateActivationRangeQuantized (bounds are rounded half away from zero, in float32).
+    """
+    low, high = kind.elem.limits
+    scale = np.float32(kind.scale)
+
+    def to_int(real: float) -> int:
+        ratio = float(np.float32(real) / scale)
+        rounded = int(np.floor(abs(ratio) + 0.5))
+        return kind.zero_point + (rounded if ratio >= 0 else -rounded)
+
+    if clamp[0] != float("-inf"):
+        low = max(low, to_int(clamp[0]))
+    if clamp[1] != float("inf"):
+        high = min(high, to_int(clamp[1]))
+    return low, high
+
+
+def same_elem(kind: Type | None, default: Elem = Elem.F32) -> Elem:
+    """Element type of an input, or ``default`` where it is absent."""
+    return default if kind is None else kind.elem
