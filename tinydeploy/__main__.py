@@ -1,0 +1,5 @@
+"""``python -m tinydeploy``."""
+
+from tinydeploy.cli import main
+
+main()

@@ -1,0 +1,108 @@
+"""tinydeploy validate: run the firmware and compare it with the integer twin and the float reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tinydeploy.cli._shared import add_options, data_options, megabytes, progress, write_json
+from tinydeploy.errors import Problem, ValidationError
+
+
+def run_options(command: Any) -> Any:
+    """Options of a validation, shared with `deploy`."""
+    return add_options(
+        command,
+        [
+            click.option("--metric", metavar="SPEC", help="top1, topk:K, auc, auc-reconstruction:GROUP, mse, cosine, module:function.  [default: top1 where there are labels]"),
+            click.option("--samples", type=click.IntRange(min=1), metavar="N", help="Use the first N samples only."),
+            click.option("--random", "random_samples", type=click.IntRange(min=1), metavar="N", help="Use N random inputs instead of data (seeded)."),
+            click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, metavar="SECONDS", help="Give up on a run that takes longer."),
+            click.option("--no-profile", is_flag=True, help="Do not count instructions (faster)."),
+            click.option("--per-layer", is_flag=True, help="SQNR of every node, and the first node that differs from the twin."),
+        ],
+    )
+
+
+@click.command(name="validate")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@click.option("--board", required=True, help="A board's name or board.toml; `host` runs it here.")
+@click.option("--data", type=click.Path(path_type=Path), metavar="EVAL", help="Samples, and labels if there are any (.npz or .py).")
+@run_options
+@data_options
+@click.option("--sanitize", is_flag=True, help="On the host: with address and undefined-behaviour sanitizers.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the result to FILE (- for stdout).")
+def command(folder: Path, board: str, json_file: str | None, **options: Any) -> None:
+    """Run DIR on BOARD, compare with the integer twin bit for bit and with the float reference."""
+    result = validate_folder(folder, board, options)
+    write_json(json_file, result)
+    if json_file != "-":
+        summary(result)
+    require_exact(result, folder)
+
+
+def validate_folder(folder: Path, board: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Build and run; returns the JSON document of CLI.md."""
+    from tinydeploy import pipeline
+
+    with progress() as report:
+        opened = pipeline.open_folder(folder)
+        data = pipeline.evaluation_data(
+            opened,
+            options["data"],
+            data_map=options["data_map"],
+            input_scale=options["input_scale"],
+            samples=options["samples"],
+            random_samples=options["random_samples"],
+        )
+        return pipeline.validate(
+            opened,
+            board,
+            data,
+            metric=options["metric"],
+            profile=not options["no_profile"],
+            per_layer=options["per_layer"],
+            sanitize=options.get("sanitize", False),
+            timeout=options["timeout"],
+            report=report,
+        )
+
+
+def require_exact(result: dict[str, Any], folder: Path) -> None:
+    """Raise ValidationError (exit code 4) if the device and the twin disagree."""
+    if result["bit_exact"]:
+        return
+    first = result["first_mismatch"]
+    raise ValidationError(
+        Problem(
+            str(folder),
+            f"{result['board']} differs from the integer twin in {result['mismatches']:,} elements; the first is "
+            f"{first['output']}{first['index']}: device {first['device']:g}, twin {first['twin']:g}",
+            hint="--per-layer names the first node that differs; please report this with the model",
+        )
+    )
+
+
+def summary(result: dict[str, Any]) -> None:
+    """Print the result in a few lines."""
+    figures, metric, counted = result["float"], result["metric"], result["instructions"]
+    exact = "bit-exact with the integer twin" if result["bit_exact"] else f"{result['mismatches']:,} MISMATCHES"
+    click.echo(f"{result['board']} ({result['cpu']}), {result['samples']:,} samples: {exact}")
+    agreement = "" if figures["argmax_agreement"] is None else f", arg-max agrees on {figures['argmax_agreement']:.2%}"
+    sqnr = "" if figures["sqnr_db"] is None else f", SQNR {figures['sqnr_db']:.1f} dB"
+    click.echo(f"  against float: largest error {figures['max_abs_error']:.4g}{sqnr}{agreement}")
+    if metric is not None:
+        low, high = metric["interval"]
+        click.echo(
+            f"  {metric['name']}: float {metric['float']:.2f}, quantised {metric['quantised']:.2f}, "
+            f"drop {metric['drop']:+.2f} (95 % interval {low:+.2f} to {high:+.2f})"
+        )
+    if counted is not None:
+        click.echo(f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}")
+    click.echo(f"  arena {megabytes(result['arena_bytes'])}, stack used {megabytes(result['stack_bytes'])}")
+    for row in result.get("per_layer", []):
+        noise = "-" if row["sqnr_db"] is None else f"{row['sqnr_db']:6.1f} dB"
+        mark = "" if row.get("exact", True) else "   DIFFERS from the twin"
+        click.echo(f"    {row['name']:32s} {row['op']:18s} {noise}{mark}")

@@ -1,0 +1,202 @@
+"""START HERE: the main job from a model file to verified firmware, one function a stage.
+
+    load -> optimise -> check against the model's own runtime -> quantise -> lower and plan -> emit     (convert)
+    build -> run -> compare with the twin and the float reference                                        (validate)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tinydeploy.errors import InputError, Problem, UnsupportedError, UsageError
+
+if TYPE_CHECKING:
+    from tinydeploy.emit import Project
+    from tinydeploy.ir import Array, Graph
+    from tinydeploy.target.toolchain import BuildResult
+
+Report = Callable[[str], None]
+DEFAULT_CPU = "cortex-m4"
+GRAPHS_FILE = "{name}.graphs"  # in a project folder: the quantised graph and its float reference
+
+
+@dataclasses.dataclass(frozen=True)
+class ConvertOptions:
+    """What `convert` is asked for; the names are those of the command line.
+
+    ``calibration``: arrays by input name, leading axis = samples. ``states``: input name -> output name pairs that
+    become state. ``check``: compare the imported graph with the model's own runtime.
+    """
+
+    quantize: str = "int8"
+    calibration: Mapping[str, Array] | None = None
+    ranges: str | None = None
+    cpu: str = DEFAULT_CPU
+    name: str | None = None
+    optimize: Literal["size", "balanced", "speed"] = "balanced"
+    max_ram: int | None = None
+    max_flash: int | None = None
+    integer_only: bool = False
+    check: bool = True
+    dump_after: str | None = None
+
+
+def _quiet(text: str) -> None:
+    """Report nothing."""
+
+
+def load(
+    path: Path, *, input_shapes: Mapping[str, tuple[int, ...]] | None = None, states: Mapping[str, str] | None = None
+) -> Graph:
+    """Read a model file into a graph as its author wrote it; ``states`` pairs inputs with the outputs that feed them.
+
+    Raises: InputError, UnsupportedError with every problem of the model.
+    """
+    from tinydeploy import frontends
+    from tinydeploy.passes.bind_states import bind_states
+
+    graph = frontends.load(path, input_shapes=dict(input_shapes or {}))
+    return bind_states(graph, dict(states)) if states else graph
+
+
+def is_quantised(graph: Graph) -> bool:
+    """True if the graph already computes in integers (a quantised file)."""
+    return any(value.type.quant is not None for value in graph.values.values())
+
+
+def optimise(graph: Graph, dump_after: str | None = None) -> Graph:
+    """Run the passes on a copy."""
+    from tinydeploy import passes
+
+    return passes.optimise(graph, dump_after=dump_after)
+
+
+def quantise(
+    graph: Graph, level: str, calibration: Mapping[str, Array] | None, ranges: str | None = None
+) -> Graph:
+    """Quantise an optimised float graph; a graph that is quantised already keeps its own scales.
+
+    Raises: UsageError if calibration data is needed and missing, InputError if it cannot be used.
+    """
+    from tinydeploy import quant
+
+    if is_quantised(graph):
+        return graph
+    if calibration is None:
+        raise UsageError(
+            Problem(
+                graph.name,
+                f"a float model is quantised to {level} with representative inputs, and none were given",
+                "some tens to hundreds of real samples of every class, as the model sees them in use",
+                "--calibration samples.npz, with one array an input (`tinydeploy inspect` prints names and shapes)",
+            )
+        )
+    extra = {} if ranges is None else {"ranges": ranges}
+    return quant.quantise(graph, level, dict(calibration), **extra)
+
+
+def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, checked_against: str | None) -> Project:
+    """Lower, plan and print a quantised graph; ``reference`` is the float graph that validation compares with.
+
+    Raises: UnsupportedError for nodes no kernel runs, InputError where a budget is not met.
+    """
+    from tinydeploy import emit, plan
+    from tinydeploy.lower import lower, target_for
+    from tinydeploy.ops.serialise import to_bytes
+
+    if options.integer_only:
+        _refuse_float(quantised)
+    target = dataclasses.replace(
+        target_for(options.cpu, optimize=options.optimize), max_ram=options.max_ram, max_flash=options.max_flash
+    )
+    planned = plan.plan(quantised, lower(quantised, target), target)
+    project = emit.project(
+        quantised,
+        planned,
+        target=target,
+        name=options.name or quantised.name,
+        scheme=options.quantize,
+        checked_against=checked_against,
+    )
+    name = project.manifest["name"]
+    project.files[GRAPHS_FILE.format(name=name)] = to_bytes({"quantised": quantised, "float": reference})
+    return project
+
+
+def _refuse_float(graph: Graph) -> None:
+    """``--integer-only``: every node that would run in float, as one error."""
+    problems = [
+        Problem(node.origin or node.name, f"{node.op.name} would run in float", "--integer-only allows integer kernels only")
+        for node in graph.nodes
+        if all(graph.type(name).elem.is_float for name in node.outputs)
+    ]
+    if problems:
+        raise UnsupportedError(problems)
+
+
+def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Report = _quiet) -> Project:
+    """The whole of `tinydeploy convert` but writing. ``path``: the file ``graph`` was loaded from, for the check.
+
+    Raises: every TinydeployError; nothing has been written when it does.
+    """
+    report("optimising the graph")
+    optimised = optimise(graph, options.dump_after)
+    checked_against = None
+    if options.check and path is not None:
+        from tinydeploy.validate.oracle import check_against
+
+        report("comparing the imported graph with the model's own runtime")
+        checked_against = check_against(path, optimised)
+    elif not options.check:
+        optimised.warnings.append("the imported graph was not compared with the model's own runtime (--no-check)")
+    report(f"quantising to {options.quantize}" if not is_quantised(optimised) else "keeping the file's own quantisation")
+    quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)
+    report("choosing kernels, planning memory, writing C")
+    return compile_graph(quantised, optimised, options, checked_against)
+
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """A project folder read back: its manifest and the graphs that validation needs."""
+
+    path: Path
+    manifest: dict[str, Any]
+    quantised: Graph
+    reference: Graph
+
+
+def open_folder(path: Path) -> Folder:
+    """Read a project folder.
+
+    Raises: InputError if it is none of ours, or was changed so that it cannot be read.
+    """
+    from tinydeploy.ops.serialise import from_bytes
+
+    file = path / "manifest.json"
+    try:
+        manifest = json.loads(file.read_text("utf-8"))
+        graphs_file = path / GRAPHS_FILE.format(name=manifest["name"])
+        if graphs_file.parent != path:
+            raise ValueError("the name in it is a path")
+        graphs = from_bytes(graphs_file.read_bytes(), str(graphs_file))
+        return Folder(path, manifest, graphs["quantised"], graphs["float"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            Problem(str(path), f"not a project folder of tinydeploy: {error}", hint="`tinydeploy convert MODEL -o DIR` writes one")
+        ) from error
+
+
+def build(path: Path, board: str, report: Report = _quiet) -> BuildResult:
+    """Cross-compile a project folder for a board.
+
+    Raises: BoardError if the model does not fit, ToolError if the compiler is missing.
+    """
+    from tinydeploy.target.board import load_board
+    from tinydeploy.target.toolchain import build_firmware
+
+    report(f"compiling for {board}")
+    return build_firmware(path, load_board(board))

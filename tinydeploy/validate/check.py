@@ -1,0 +1,121 @@
+"""One validation: feed samples to the device, the integer twin and the float reference, and say how they compare."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tinydeploy.ir import Array, Graph, Type
+from tinydeploy.ir.types import dequantise, quantise
+from tinydeploy.ops import execute
+from tinydeploy.validate import compare
+
+
+@dataclasses.dataclass(frozen=True)
+class Samples:
+    """What a validation is fed. ``fed``: by input name, in the model's own types, leading axis = samples (then steps
+    where ``steps``). ``real``: the same as real numbers, float32. ``labels``: one a sample, or None.
+    """
+
+    fed: dict[str, Array]
+    real: dict[str, Array]
+    labels: Array | None
+    steps: bool
+
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return len(next(iter(self.fed.values())))
+
+
+def prepare(graph: Graph, inputs: dict[str, Array], labels: Array | None) -> Samples:
+    """Bring input arrays to the types of a quantised graph's inputs.
+
+    Integer arrays of an input's own type are fed as they are; everything else is taken as real numbers and quantised.
+    A sequence (`[samples, steps, ...]`, models with state) is recognised by its extra axis.
+    """
+    fed: dict[str, Array] = {}
+    real: dict[str, Array] = {}
+    steps = False
+    for name in graph.inputs:
+        kind, array = graph.type(name), np.asarray(inputs[name])
+        steps = steps or array.ndim == kind.rank + 2
+        if kind.quant is None:
+            fed[name] = array.astype(kind.elem.dtype)
+            real[name] = array.astype(np.float32)
+        elif array.dtype == kind.elem.dtype:
+            fed[name], real[name] = array, dequantise(array, kind)
+        else:
+            real[name] = array.astype(np.float32)
+            fed[name] = quantise(real[name], kind)
+    return Samples(fed, real, labels, steps)
+
+
+def random_samples(graph: Graph, count: int, seed: int = 0) -> dict[str, Array]:
+    """Uniform random inputs over the whole range of each input's type (floats: standard normal), in the model's own types."""
+    generator = np.random.default_rng(seed)
+
+    def draw(kind: Type) -> Array:
+        shape = (count, *kind.shape)
+        if kind.elem.is_float:
+            return generator.standard_normal(shape).astype(kind.elem.dtype)
+        low, high = kind.elem.limits
+        return generator.integers(low, high, shape, dtype=kind.elem.dtype, endpoint=True)
+
+    return {name: draw(graph.type(name)) for name in graph.inputs}
+
+
+def figures(
+    quantised: Graph,
+    reference: Graph,
+    samples: Samples,
+    device: dict[str, Array],
+    metric: str | None,
+) -> dict[str, Any]:
+    """Everything that does not depend on how the device ran: exactness, distance from float, metric."""
+    from tinydeploy import metrics
+
+    twin = execute.run_integer(quantised, samples.fed, steps=samples.steps)
+    exact = compare.exactness(device, twin)
+    floats = execute.run_float(reference, samples.real, steps=samples.steps)
+    renamed = dict(zip(quantised.outputs, (floats[name] for name in reference.outputs), strict=True))
+    real = compare.to_real(quantised, {name: device[name].reshape(twin[name].shape) for name in quantised.outputs})
+    result: dict[str, Any] = {
+        "samples": samples.count,
+        "bit_exact": exact.bit_exact,
+        "mismatches": exact.mismatches,
+        "first_mismatch": None if exact.first is None else dataclasses.asdict(exact.first),
+        "float_islands": [],
+        "float": compare.float_figures(real, renamed),
+        "metric": None,
+    }
+    spec = metric or ("top1" if samples.labels is not None else None)
+    if spec is not None:
+        first = quantised.outputs[0]
+        result["metric"] = metrics.evaluate(
+            spec, renamed[first], real[first], samples.labels, samples.real[quantised.inputs[0]]
+        )
+    return result
+
+
+def per_layer(quantised: Graph, reference: Graph, samples: Samples, limit: int = 32) -> list[dict[str, Any]]:
+    """SQNR of every node's first output against the float reference, over at most ``limit`` samples.
+
+    Nodes are matched by the name of the value they write; a node that only the quantised graph has shows None.
+    """
+    few = {name: array[:limit] for name, array in samples.fed.items()}
+    few_real = {name: array[:limit] for name, array in samples.real.items()}
+    names = [node.outputs[0] for node in quantised.nodes]
+    shared = [name for name in names if name in reference.values]
+    twin = execute.run_integer(quantised, few, keep=names, steps=samples.steps)
+    floats = execute.run_float(reference, few_real, keep=shared, steps=samples.steps)
+    rows = []
+    for node, name in zip(quantised.nodes, names, strict=True):
+        noise = None
+        if name in floats and floats[name].shape == twin[name].shape:
+            noise = compare.sqnr_db(dequantise(twin[name], quantised.type(name)), floats[name])
+        rows.append({"name": node.name, "op": node.op.name, "sqnr_db": noise})
+    return rows
+
