@@ -27,7 +27,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("NOT REACHED: the time for this run was used up")
 
 
-def pytest_terminal_summary(terminalreporter, exitstatus, config) -> None:  # noqa: ANN001
+def pytest_terminal_summary(terminalreporter, exitstatus, config) -> None:
     late = [r.nodeid for r in terminalreporter.stats.get("skipped", []) if "NOT REACHED" in str(r.longrepr)]
     if late:
         terminalreporter.section(f"not reached in the time given: {len(late)} tests")

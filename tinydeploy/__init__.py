@@ -1,3 +1,20 @@
 """tinydeploy: a trained network becomes verified C99 firmware for a Cortex-M microcontroller."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+__all__ = ["Model", "compile", "load", "quantize", "validate"]
+
+if TYPE_CHECKING:
+    from tinydeploy.api import Model, compile, load, quantize, validate
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Python interface when it is first used: `tinydeploy --help` must not pay for NumPy."""
+    if name in __all__:
+        from tinydeploy import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'tinydeploy' has no attribute {name!r}")

@@ -18,4 +18,6 @@ def asset_dir(name: str) -> Path:
     for folder in (package.parent / name, package / "_assets" / name):
         if (folder / _MARKER).is_file():
             return folder
-    raise InternalError(Problem("tinydeploy", f"the folder {name!r} is missing from the installation", hint="reinstall tinydeploy"))
+    raise InternalError(
+        Problem("tinydeploy", f"the folder {name!r} is missing from the installation", hint="reinstall tinydeploy")
+    )

@@ -1,7 +1,7 @@
 """START HERE: the main job from a model file to verified firmware, one function a stage.
 
-    load -> optimise -> check against the model's own runtime -> quantise -> lower and plan -> emit     (convert)
-    build -> run -> compare with the twin and the float reference                                        (validate)
+load -> optimise -> check against the model's own runtime -> quantise -> lower and plan -> emit     (convert)
+build -> run -> compare with the twin and the float reference                                        (validate)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tinydeploy.emit import Project
     from tinydeploy.ir import Array, Graph
     from tinydeploy.target.toolchain import BuildResult
+    from tinydeploy.validate.check import Samples
 
 Report = Callable[[str], None]
 DEFAULT_CPU = "cortex-m4"
@@ -75,9 +76,7 @@ def optimise(graph: Graph, dump_after: str | None = None) -> Graph:
     return passes.optimise(graph, dump_after=dump_after)
 
 
-def quantise(
-    graph: Graph, level: str, calibration: Mapping[str, Array] | None, ranges: str | None = None
-) -> Graph:
+def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, ranges: str | None = None) -> Graph:
     """Quantise an optimised float graph; a graph that is quantised already keeps its own scales.
 
     Raises: UsageError if calibration data is needed and missing, InputError if it cannot be used.
@@ -130,7 +129,9 @@ def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, c
 def _refuse_float(graph: Graph) -> None:
     """``--integer-only``: every node that would run in float, as one error."""
     problems = [
-        Problem(node.origin or node.name, f"{node.op.name} would run in float", "--integer-only allows integer kernels only")
+        Problem(
+            node.origin or node.name, f"{node.op.name} would run in float", "--integer-only allows integer kernels only"
+        )
         for node in graph.nodes
         if all(graph.type(name).elem.is_float for name in node.outputs)
     ]
@@ -153,7 +154,9 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
         checked_against = check_against(path, optimised)
     elif not options.check:
         optimised.warnings.append("the imported graph was not compared with the model's own runtime (--no-check)")
-    report(f"quantising to {options.quantize}" if not is_quantised(optimised) else "keeping the file's own quantisation")
+    report(
+        f"quantising to {options.quantize}" if not is_quantised(optimised) else "keeping the file's own quantisation"
+    )
     quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)
     report("choosing kernels, planning memory, writing C")
     return compile_graph(quantised, optimised, options, checked_against)
@@ -186,7 +189,11 @@ def open_folder(path: Path) -> Folder:
         return Folder(path, manifest, graphs["quantised"], graphs["float"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            Problem(str(path), f"not a project folder of tinydeploy: {error}", hint="`tinydeploy convert MODEL -o DIR` writes one")
+            Problem(
+                str(path),
+                f"not a project folder of tinydeploy: {error}",
+                hint="`tinydeploy convert MODEL -o DIR` writes one",
+            )
         ) from error
 
 
@@ -200,3 +207,114 @@ def build(path: Path, board: str, report: Report = _quiet) -> BuildResult:
 
     report(f"compiling for {board}")
     return build_firmware(path, load_board(board))
+
+
+def evaluation_data(
+    folder: Folder,
+    file: Path | None,
+    *,
+    data_map: Mapping[str, str] | None = None,
+    input_scale: Mapping[str, tuple[float, float]] | None = None,
+    samples: int | None = None,
+    random_samples: int | None = None,
+) -> Samples:
+    """What a folder is validated with: a data file's samples (the first ``samples``), or seeded random inputs.
+
+    Raises: UsageError unless exactly one of ``file`` and ``random_samples`` is given; InputError for unusable data.
+    """
+    from tinydeploy.data import load_data
+    from tinydeploy.validate import check
+
+    if (file is None) == (random_samples is None):
+        raise UsageError(Problem(str(folder.path), "what should it be run on?", "either --data FILE or --random N"))
+    graph = folder.quantised
+    if file is None:
+        assert random_samples is not None
+        return check.prepare(graph, check.random_samples(graph, random_samples), None)
+    data = load_data(file, graph, data_map=dict(data_map or {}), input_scale=dict(input_scale or {}))
+    inputs = {name: array[:samples] for name, array in data.x.items()}
+    return check.prepare(graph, inputs, None if data.y is None else data.y[:samples])
+
+
+def validate(
+    folder: Folder,
+    board_name: str,
+    samples: Samples,
+    *,
+    metric: str | None = None,
+    profile: bool = True,
+    per_layer: bool = False,
+    sanitize: bool = False,
+    opt: str = "-O2",
+    timeout: float = 600,
+    report: Report = _quiet,
+) -> dict[str, Any]:
+    """Build and run a folder on a board and compare; returns the document of `validate --json` in CLI.md.
+
+    ``sanitize``, ``opt``: compiler settings (sanitizers on the host only). ``timeout``: seconds for the whole run.
+
+    Raises: BoardError, ToolError; ValidationError if the run hangs, faults or ends early. A result that is not
+    bit-exact is returned, not raised.
+    """
+    from tinydeploy.target.board import load_board
+    from tinydeploy.target.toolchain import build_firmware, build_host
+    from tinydeploy.validate import check
+    from tinydeploy.validate.host import run_host
+    from tinydeploy.validate.qemu import run_qemu
+
+    board = load_board(board_name)
+    report(f"compiling for {board.name}")
+    if board.kind == "host":
+        run = run_host(
+            build_host(folder.path, sanitize=sanitize, opt=opt), folder.manifest, samples.fed, timeout=timeout
+        )
+    else:
+        built = build_firmware(folder.path, board, opt=opt)
+        report(f"running {samples.count:,} samples on {board.name}")
+        run = run_qemu(built, board, samples.fed, timeout=timeout, profile=profile)
+    report("comparing with the integer twin and the float reference")
+    result = {
+        "board": board.name,
+        "cpu": board.cpu.name,
+        **check.figures(folder.quantised, folder.reference, samples, run.outputs, metric),
+        "instructions": run.instructions,
+        "cycles_estimated": run.cycles_estimated,
+        "stack_bytes": run.stack_bytes,
+        "arena_bytes": folder.manifest["arena_bytes"],
+    }
+    if per_layer:
+        result["per_layer"] = check.per_layer(folder.quantised, folder.reference, samples)
+    return result
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """What `inspect` shows of a graph: types, nodes with MACs and parameters."""
+    from tinydeploy.ops._op import Signature
+
+    nodes = []
+    for node in graph.nodes:
+        kinds = tuple(None if name is None else graph.type(name) for name in node.inputs)
+        signature = Signature(kinds, tuple(graph.type(name) for name in node.outputs))
+        constants = [
+            graph.values[name] for name in node.inputs if name is not None and graph.values[name].data is not None
+        ]
+        nodes.append(
+            {
+                "name": node.name,
+                "op": node.op.name,
+                "output": str(graph.type(node.outputs[0])),
+                "macs": node.op.macs(signature),
+                "parameters": sum(value.type.size for value in constants),
+            }
+        )
+    return {
+        "name": graph.name,
+        "format": graph.source.format if graph.source else None,
+        "macs": sum(node["macs"] for node in nodes),
+        "parameters": sum(value.type.size for value in graph.values.values() if value.data is not None),
+        "inputs": [{"name": name, "type": str(graph.type(name))} for name in graph.inputs],
+        "outputs": [{"name": name, "type": str(graph.type(name))} for name in graph.outputs],
+        "states": [{"name": state.name, "type": str(graph.type(state.read))} for state in graph.states],
+        "nodes": nodes,
+        "warnings": graph.warnings,
+    }

@@ -1,4 +1,6 @@
-"""The command line: one module a command in this folder, found by name; nothing heavy is imported before it is needed."""
+"""The command line: one module a command in this folder, found by name;
+nothing heavy is imported before it is needed.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 model or data unusable, 2 wrong usage, 3 a tool is missing, 4 validation failed, 70 our bug.",
+    epilog="Exit codes: 0 done, 1 model or data unusable, 2 wrong usage, 3 a tool is missing, 4 validation failed, "
+    "70 our bug.",
 )
 @click.version_option(__version__, prog_name="tinydeploy")
 def cli() -> None:

@@ -77,8 +77,20 @@ def data_options(command: Command) -> Command:
     return add_options(
         command,
         [
-            click.option("--data-map", multiple=True, callback=data_maps, metavar="KEY=NAME,...", help="Renames arrays of the data files: x=specs,y=labels."),
-            click.option("--input-scale", multiple=True, callback=data_scales, metavar="NAME=MUL,ADD", help="Applied to integer data: x=0.00392157,0."),
+            click.option(
+                "--data-map",
+                multiple=True,
+                callback=data_maps,
+                metavar="KEY=NAME,...",
+                help="Renames arrays of the data files: x=specs,y=labels.",
+            ),
+            click.option(
+                "--input-scale",
+                multiple=True,
+                callback=data_scales,
+                metavar="NAME=MUL,ADD",
+                help="Applied to integer data: x=0.00392157,0.",
+            ),
         ],
     )
 
@@ -89,17 +101,59 @@ def convert_options(command: Command) -> Command:
         add_options(
             command,
             [
-                click.option("--quantize", type=click.Choice(["int8"]), default="int8", show_default=True, help="Level for float models."),
-                click.option("--calibration", type=click.Path(path_type=Path), help="Representative inputs (.npz or .py); needed for float models."),
-                click.option("--ranges", type=click.Choice(["mse", "minmax", "percentile"]), help="How activation ranges are chosen.  [default: mse]"),
+                click.option(
+                    "--quantize",
+                    type=click.Choice(["int8"]),
+                    default="int8",
+                    show_default=True,
+                    help="Level for float models.",
+                ),
+                click.option(
+                    "--calibration",
+                    type=click.Path(path_type=Path),
+                    help="Representative inputs (.npz or .py); needed for float models.",
+                ),
+                click.option(
+                    "--ranges",
+                    type=click.Choice(["mse", "minmax", "percentile"]),
+                    help="How activation ranges are chosen.  [default: mse]",
+                ),
                 click.option("--name", help="C name of the model.  [default: from the file name]"),
-                click.option("--input-shape", multiple=True, callback=shapes, metavar="NAME=1,96,96,3", help="Fixes dynamic dimensions (a dynamic batch becomes 1 by itself)."),
-                click.option("--state", multiple=True, callback=pairs("--state"), metavar="IN=OUT", help="Input IN is kept between runs and takes the value of output OUT."),
-                click.option("--optimize", type=click.Choice(["size", "balanced", "speed"]), default="balanced", show_default=True),
-                click.option("--max-ram", type=click.IntRange(min=1), metavar="BYTES", help="Meet this arena budget or fail."),
-                click.option("--max-flash", type=click.IntRange(min=1), metavar="BYTES", help="Meet this budget for weights and tables or fail."),
+                click.option(
+                    "--input-shape",
+                    multiple=True,
+                    callback=shapes,
+                    metavar="NAME=1,96,96,3",
+                    help="Fixes dynamic dimensions (a dynamic batch becomes 1 by itself).",
+                ),
+                click.option(
+                    "--state",
+                    multiple=True,
+                    callback=pairs("--state"),
+                    metavar="IN=OUT",
+                    help="Input IN is kept between runs and takes the value of output OUT.",
+                ),
+                click.option(
+                    "--optimize",
+                    type=click.Choice(["size", "balanced", "speed"]),
+                    default="balanced",
+                    show_default=True,
+                ),
+                click.option(
+                    "--max-ram", type=click.IntRange(min=1), metavar="BYTES", help="Meet this arena budget or fail."
+                ),
+                click.option(
+                    "--max-flash",
+                    type=click.IntRange(min=1),
+                    metavar="BYTES",
+                    help="Meet this budget for weights and tables or fail.",
+                ),
                 click.option("--integer-only", is_flag=True, help="An operator that would run in float is an error."),
-                click.option("--no-check", is_flag=True, help="Skip the comparison with the model's own runtime (said in the manifest)."),
+                click.option(
+                    "--no-check",
+                    is_flag=True,
+                    help="Skip the comparison with the model's own runtime (said in the manifest).",
+                ),
                 click.option("--dump-after", metavar="PASS", help="Print the graph after this pass."),
             ],
         )
@@ -141,7 +195,7 @@ def cpu_of(cpu: str | None, board: str | None) -> str | None:
         raise UsageError(Problem(f"--cpu {cpu}", "unknown CPU", f"one of {', '.join(CPUS)}"))
     if cpu is not None or board is None:
         return cpu
-    return load_board(board).cpu
+    return load_board(board).cpu.name
 
 
 def megabytes(count: int | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,26 +15,19 @@ from tinydeploy.cli._shared import megabytes, write_json
 @click.option("--new", "new_name", metavar="NAME", help="Write NAME/board.toml, a template to fill in.")
 def command(board: str | None, as_json: bool, new_name: str | None) -> None:
     """List the boards, or show one."""
-    from tinydeploy.target.board import Board, all_boards, load_board, write_template
+    from tinydeploy.target.board import all_boards, load_board, write_template
 
     if new_name is not None:
         click.echo(f"wrote {write_template(Path(new_name))}: fill it in, then use it as --board {new_name}/board.toml")
         return
     boards = [load_board(board)] if board else all_boards()
 
-    def row(item: Board) -> dict[str, Any]:
-        return {
-            "name": item.name,
-            "cpu": item.cpu,
-            "kind": item.kind,
-            "flash_bytes": item.flash_bytes,
-            "ram_bytes": item.ram_bytes,
-            "clock_hz": item.clock_hz,
-        }
-
     if as_json:
-        write_json("-", [row(item) for item in boards])
+        write_json("-", [item.as_json() for item in boards])
         return
     click.echo(f"{'board':16s} {'cpu':16s} {'kind':5s} {'flash':>14s} {'RAM':>14s}")
     for item in boards:
-        click.echo(f"{item.name:16s} {item.cpu:16s} {item.kind:5s} {megabytes(item.flash_bytes):>14s} {megabytes(item.ram_bytes):>14s}")
+        click.echo(
+            f"{item.name:16s} {item.cpu.name:16s} {item.kind:5s} "
+            f"{megabytes(item.flash_bytes):>14s} {megabytes(item.ram_bytes):>14s}"
+        )

@@ -12,12 +12,16 @@ from tinydeploy.cli._shared import convert_options, cpu_of, megabytes, progress,
 
 @click.command(name="convert")
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The folder to write.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The folder to write."
+)
 @click.option("--cpu", help="CPU to generate for.  [default: the board's, else cortex-m4]")
 @click.option("--board", help="A board's name or board.toml; implies its CPU.")
 @convert_options
 @click.option("--json", "json_file", metavar="FILE", help="Write the manifest to FILE (- for stdout).")
-def command(model: Path, output: Path, cpu: str | None, board: str | None, json_file: str | None, **options: Any) -> None:
+def command(
+    model: Path, output: Path, cpu: str | None, board: str | None, json_file: str | None, **options: Any
+) -> None:
     """Convert MODEL to a C project folder: NAME.c, NAME.h, the kernels used, CMakeLists.txt, manifest.json."""
     manifest = convert_to(model, output, cpu_of(cpu, board), options)
     write_json(json_file, manifest)
@@ -36,9 +40,9 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
         calibration = None
         if options["calibration"] is not None and not pipeline.is_quantised(graph):
             data = load_data(
-                options["calibration"], graph, data_map=options["data_map"], input_scale=options["input_scale"], need_labels=False
+                options["calibration"], graph, data_map=options["data_map"], input_scale=options["input_scale"]
             )
-            calibration = data.inputs
+            calibration = data.x
         project = pipeline.convert(
             graph,
             model,
@@ -68,10 +72,13 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
 def summary(manifest: dict[str, Any], output: Path) -> None:
     """Print what was made, in a few lines."""
     checked = manifest["checked_against"]
-    click.echo(f"{output}: {manifest['name']}, {manifest['scheme']} for {manifest['cpu']}, {len(manifest['nodes'])} nodes")
+    click.echo(
+        f"{output}: {manifest['name']}, {manifest['scheme']} for {manifest['cpu']}, {len(manifest['nodes'])} nodes"
+    )
     click.echo(
         f"  arena {megabytes(manifest['arena_bytes'])} (lower bound {megabytes(manifest['arena_lower_bound_bytes'])}), "
-        f"state {megabytes(manifest['state_bytes'])}, weights {megabytes(manifest['weights_bytes'])}, {manifest['macs']:,} MACs"
+        f"state {megabytes(manifest['state_bytes'])}, weights {megabytes(manifest['weights_bytes'])}, "
+        f"{manifest['macs']:,} MACs"
     )
     click.echo(f"  import checked against: {checked or 'nothing (see the warnings)'}")
     click.echo(f"  next: tinydeploy build {output} --board BOARD   (`tinydeploy boards` lists them)")

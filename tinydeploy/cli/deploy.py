@@ -16,14 +16,27 @@ from tinydeploy.errors import Problem, UsageError
 @click.command(name="deploy")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--board", required=True, help="A board's name or board.toml.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="The project folder.  [default: NAME-BOARD]")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="The project folder.  [default: NAME-BOARD]"
+)
 @click.option("--cpu", help="CPU to generate for.  [default: the board's]")
-@click.option("--data", type=click.Path(path_type=Path), metavar="EVAL", help="Samples, and labels if there are any (.npz or .py).")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="EVAL",
+    help="Samples, and labels if there are any (.npz or .py).",
+)
 @convert_options
 @validate_command.run_options
 @click.option("--json", "json_file", metavar="FILE", help="Write the validation's result to FILE (- for stdout).")
 def command(
-    model: Path, board: str, output: Path | None, cpu: str | None, data: Path | None, json_file: str | None, **options: Any
+    model: Path,
+    board: str,
+    output: Path | None,
+    cpu: str | None,
+    data: Path | None,
+    json_file: str | None,
+    **options: Any,
 ) -> None:
     """Bring MODEL to BOARD: convert, build, run, compare. Without --data it is checked on 20 random inputs."""
     from tinydeploy import pipeline
@@ -31,7 +44,11 @@ def command(
 
     target = load_board(board)
     if target.kind == "real":
-        raise UsageError(Problem(f"--board {board}", "flashing a real board is not part of this version", "host or an emulated board"))
+        raise UsageError(
+            Problem(
+                f"--board {board}", "flashing a real board is not part of this version", "host or an emulated board"
+            )
+        )
     folder = output or Path(f"{model.stem}-{target.name}")
     manifest = convert_command.convert_to(model, folder, cpu_of(cpu, board), options)
     if json_file != "-":

@@ -48,7 +48,14 @@ def _tool(name: str, purpose: str, install: str) -> dict[str, str | bool | None]
             version = (answer.stdout or answer.stderr).partition("\n")[0]
         except (OSError, subprocess.TimeoutExpired) as error:
             version = f"found at {path}, but does not run: {error}"
-    return {"name": name, "purpose": purpose, "found": path is not None, "version": version, "install": install, "needed": True}
+    return {
+        "name": name,
+        "purpose": purpose,
+        "found": path is not None,
+        "version": version,
+        "install": install,
+        "needed": True,
+    }
 
 
 def _package(name: str, purpose: str, install: str) -> dict[str, str | bool | None]:
@@ -58,4 +65,11 @@ def _package(name: str, purpose: str, install: str) -> dict[str, str | bool | No
         version = None
     if name == "ai-edge-litert" and version is None:
         return {**_package("tflite-runtime", purpose, install)}
-    return {"name": name, "purpose": purpose, "found": version is not None, "version": version, "install": install, "needed": False}
+    return {
+        "name": name,
+        "purpose": purpose,
+        "found": version is not None,
+        "version": version,
+        "install": install,
+        "needed": False,
+    }

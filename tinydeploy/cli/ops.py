@@ -24,7 +24,13 @@ def command(op: str | None, as_json: bool) -> None:
     known = registry()
     if op is not None and op not in known:
         near = difflib.get_close_matches(op, known)
-        raise UsageError(Problem(op, "no such operator", hint=f"did you mean {', '.join(near)}?" if near else "`tinydeploy ops` lists all"))
+        raise UsageError(
+            Problem(
+                op,
+                "no such operator",
+                hint=f"did you mean {', '.join(near)}?" if near else "`tinydeploy ops` lists all",
+            )
+        )
     kernels = kernel_names()
 
     def row(name: str) -> dict[str, Any]:

@@ -16,12 +16,32 @@ def run_options(command: Any) -> Any:
     return add_options(
         command,
         [
-            click.option("--metric", metavar="SPEC", help="top1, topk:K, auc, auc-reconstruction:GROUP, mse, cosine, module:function.  [default: top1 where there are labels]"),
+            click.option(
+                "--metric",
+                metavar="SPEC",
+                help="top1, topk:K, auc, auc-reconstruction:GROUP, mse, cosine, module:function.  "
+                "[default: top1 where there are labels]",
+            ),
             click.option("--samples", type=click.IntRange(min=1), metavar="N", help="Use the first N samples only."),
-            click.option("--random", "random_samples", type=click.IntRange(min=1), metavar="N", help="Use N random inputs instead of data (seeded)."),
-            click.option("--timeout", type=click.FloatRange(min=1), default=600, show_default=True, metavar="SECONDS", help="Give up on a run that takes longer."),
+            click.option(
+                "--random",
+                "random_samples",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="Use N random inputs instead of data (seeded).",
+            ),
+            click.option(
+                "--timeout",
+                type=click.FloatRange(min=1),
+                default=600,
+                show_default=True,
+                metavar="SECONDS",
+                help="Give up on a run that takes longer.",
+            ),
             click.option("--no-profile", is_flag=True, help="Do not count instructions (faster)."),
-            click.option("--per-layer", is_flag=True, help="SQNR of every node, and the first node that differs from the twin."),
+            click.option(
+                "--per-layer", is_flag=True, help="SQNR of every node, and the first node that differs from the twin."
+            ),
         ],
     )
 
@@ -29,7 +49,12 @@ def run_options(command: Any) -> Any:
 @click.command(name="validate")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--board", required=True, help="A board's name or board.toml; `host` runs it here.")
-@click.option("--data", type=click.Path(path_type=Path), metavar="EVAL", help="Samples, and labels if there are any (.npz or .py).")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="EVAL",
+    help="Samples, and labels if there are any (.npz or .py).",
+)
 @run_options
 @data_options
 @click.option("--sanitize", is_flag=True, help="On the host: with address and undefined-behaviour sanitizers.")
@@ -100,7 +125,9 @@ def summary(result: dict[str, Any]) -> None:
             f"drop {metric['drop']:+.2f} (95 % interval {low:+.2f} to {high:+.2f})"
         )
     if counted is not None:
-        click.echo(f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}")
+        click.echo(
+            f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}"
+        )
     click.echo(f"  arena {megabytes(result['arena_bytes'])}, stack used {megabytes(result['stack_bytes'])}")
     for row in result.get("per_layer", []):
         noise = "-" if row["sqnr_db"] is None else f"{row['sqnr_db']:6.1f} dB"

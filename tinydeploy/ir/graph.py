@@ -124,9 +124,7 @@ class Graph:
         """Add a node; its outputs are made from `infer` unless given. ``index``: position, default the end."""
         if outputs is None:
             kinds = op.infer(tuple(None if name is None else self.type(name) for name in inputs))
-            outputs = tuple(
-                self.add_value(stem if i == 0 else f"{stem}_out{i}", kind) for i, kind in enumerate(kinds)
-            )
+            outputs = tuple(self.add_value(stem if i == 0 else f"{stem}_out{i}", kind) for i, kind in enumerate(kinds))
         node = Node(self._node_name(stem), op, inputs, outputs, origin)
         self.nodes.insert(len(self.nodes) if index is None else index, node)
         return node

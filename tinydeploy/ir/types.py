@@ -126,13 +126,15 @@ class Type:
     @property
     def scale(self) -> float:
         """The one scale. Only for per-tensor quantised types."""
-        assert self.quant is not None and len(self.quant.scale) == 1
+        assert self.quant is not None
+        assert len(self.quant.scale) == 1
         return self.quant.scale[0]
 
     @property
     def zero_point(self) -> int:
         """The one zero point. Only for per-tensor quantised types."""
-        assert self.quant is not None and len(self.quant.zero_point) == 1
+        assert self.quant is not None
+        assert len(self.quant.zero_point) == 1
         return self.quant.zero_point[0]
 
     def with_shape(self, shape: tuple[int, ...]) -> Type:
@@ -150,7 +152,10 @@ class Type:
 
 
 def quantise(real: Array, kind: Type) -> Array:
-    """Real values to the integers of ``kind`` (round half to even as NumPy; saturating). Any shape of ``kind``'s rank or per tensor."""
+    """Real values to the integers of ``kind`` (round half to even as NumPy; saturating).
+
+    Any shape of ``kind``'s rank or per tensor.
+    """
     assert kind.quant is not None
     rank = np.ndim(real)
     scale = kind.quant.broadcast(kind.quant.scales(), rank)

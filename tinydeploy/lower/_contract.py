@@ -18,7 +18,9 @@ Bytes: TypeAlias = npt.NDArray[np.int64]
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What code is generated for. ``cpu``: a name of CLI.md. ``has_long_multiply``: 32x32->64 in hardware (not v6-M, v8-M base)."""
+    """What code is generated for. ``cpu``: a name of CLI.md. ``has_long_multiply``:
+    32x32->64 in hardware (not v6-M, v8-M base).
+    """
 
     cpu: str
     cpu_class: CpuClass
@@ -101,7 +103,9 @@ def in_pieces(size: int, piece: int) -> Span:
 
 
 def elementwise(in_sizes: tuple[int | None, ...], out_size: int, steps: int) -> AccessPlan:
-    """Element by element in rising order: step t touches the t-th of ``steps`` equal parts of every tensor (None: constant)."""
+    """Element by element in rising order:
+    step t touches the t-th of ``steps`` equal parts of every tensor (None: constant).
+    """
 
     def part(size: int) -> Span:
         edges = np.arange(steps + 1, dtype=np.int64) * size // steps
@@ -110,12 +114,14 @@ def elementwise(in_sizes: tuple[int | None, ...], out_size: int, steps: int) -> 
     return AccessPlan(tuple(None if s is None else part(s) for s in in_sizes), (part(out_size),), reads_first=True)
 
 
-# --- constants and calls ------------------------------------------------------------------------------------------------
+# --- constants and calls --------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A constant array in flash. ``data``: 1-D, or 2-D for an array of structs (one row an element). ``c_type``: its C type."""
+    """A constant array in flash. ``data``: 1-D, or 2-D for an array of structs (one row an element). ``c_type``:
+    its C type.
+    """
 
     name: str  # a suffix: "weights", "requant", "pad"
     c_type: str
@@ -218,9 +224,9 @@ class Offer:
     """A kernel that can run a node.
 
     ``kernel``: name shown in the manifest ("conv2d_w8a8_dsp"). ``headers`` / ``sources``: file names under
-    runtime_c/include and runtime_c/src that must be shipped (headers they include are found by emit). ``scratch_bytes``:
-    arena bytes needed only while the node runs. ``stack_bytes``: of the kernel itself, beyond what the compiler reports
-    (assembly). ``view``: True if the output *is* the input's memory (reshape): no call is made.
+    runtime_c/include and runtime_c/src that must be shipped (headers they include are found by emit).
+    ``scratch_bytes``: arena bytes needed only while the node runs. ``stack_bytes``: of the kernel itself, beyond what
+    the compiler reports (assembly). ``view``: True if the output *is* the input's memory (reshape): no call is made.
     """
 
     kernel: str

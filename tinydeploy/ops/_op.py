@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from tinydeploy.errors import InternalError, Problem, UnsupportedError
 from tinydeploy.ir.types import Array, Elem, Type
 
 Types: TypeAlias = "tuple[Type | None, ...]"
@@ -50,7 +51,10 @@ class QuantRule:
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One condition under which the operator is accepted. The text is the message, the documentation and the check's name."""
+    """One condition under which the operator is accepted.
+
+    The text is the message, the documentation and the check's name.
+    """
 
     text: str
     holds: Callable[[Any, Types], bool]
@@ -69,7 +73,10 @@ class Op:
     quant: ClassVar[QuantRule] = QuantRule()
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
-        """Output types from input types: shapes and element types; quantisation is the quantiser's or the file's."""
+        """Output types from input types: shapes and element types; quantisation is the quantiser's or the file's.
+
+        Raises: UnsupportedError with every rule that does not hold (see `require`).
+        """
         raise NotImplementedError
 
     def reference(self, *inputs: Array | None) -> Arrays:
@@ -95,6 +102,42 @@ class Op:
     def broken_rules(self, inputs: Types) -> list[str]:
         """Texts of the rules that do not hold for these input types."""
         return [rule.text for rule in self.rules if not rule.holds(self, inputs)]
+
+    def require(self, inputs: Types) -> None:
+        """Raise UnsupportedError with one Problem a broken rule; the caller knows the node's name and may add it."""
+        broken = self.broken_rules(inputs)
+        if broken:
+            shapes = ", ".join("absent" if kind is None else str(kind) for kind in inputs)
+            raise UnsupportedError([Problem("", f"{self.name} cannot take ({shapes})", rule=text) for text in broken])
+
+
+def present(inputs: tuple[Any, ...], index: int) -> Any:
+    """A required input: an array or a type, whichever ``inputs`` holds."""
+    item = inputs[index]
+    assert item is not None
+    return item
+
+
+def optional(inputs: tuple[Any, ...], index: int) -> Any:
+    """An input that may be None or left out."""
+    return inputs[index] if index < len(inputs) else None
+
+
+def count_rule(least: int, most: int | None = None) -> Rule:
+    """The rule that ``least`` inputs are present, and that there are no more than ``most`` (default: ``least``)."""
+    most = least if most is None else most
+    words = f"{least}" if least == most else f"{least} to {most}"
+    return Rule(
+        f"takes {words} input{'s' if most > 1 else ''}",
+        lambda _, inputs: least <= len(inputs) <= most and all(kind is not None for kind in inputs[:least]),
+    )
+
+
+def require_tied(op: Op, sig: Signature) -> None:
+    """Raise InternalError unless all quantised inputs and outputs share one scale and zero point."""
+    quants = {(k.elem, k.quant) for k in (*sig.inputs, *sig.outputs) if k is not None and k.quant is not None}
+    if len(quants) > 1:
+        raise InternalError(Problem(op.name, "inputs and outputs have different quantisation", rule="they share one"))
 
 
 def clamp_limits(clamp: tuple[float, float], kind: Type) -> tuple[int, int]:

@@ -54,7 +54,9 @@ def prepare(graph: Graph, inputs: dict[str, Array], labels: Array | None) -> Sam
 
 
 def random_samples(graph: Graph, count: int, seed: int = 0) -> dict[str, Array]:
-    """Uniform random inputs over the whole range of each input's type (floats: standard normal), in the model's own types."""
+    """Uniform random inputs over the whole range of each input's type (floats:
+    standard normal), in the model's own types.
+    """
     generator = np.random.default_rng(seed)
 
     def draw(kind: Type) -> Array:
@@ -118,4 +120,3 @@ def per_layer(quantised: Graph, reference: Graph, samples: Samples, limit: int =
             noise = compare.sqnr_db(dequantise(twin[name], quantised.type(name)), floats[name])
         rows.append({"name": node.name, "op": node.op.name, "sqnr_db": noise})
     return rows
-

@@ -57,7 +57,8 @@ def to_real(graph: Graph, outputs: dict[str, Array]) -> dict[str, Array]:
 
 
 def float_figures(real: dict[str, Array], reference: dict[str, Array]) -> dict[str, Any]:
-    """How far the quantised outputs are from the float ones: errors in real units, SQNR in dB, equal arg-max as a share.
+    """How far the quantised outputs are from the float ones: errors in real units, SQNR in dB, equal arg-max as a
+    share.
 
     ``argmax_agreement`` looks at the first output's last axis; None where that axis has one element.
     """

@@ -1,0 +1,110 @@
+"""The Python interface: load, quantize, compile, validate; the same stages as the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tinydeploy import pipeline
+from tinydeploy.errors import InputError, Problem
+from tinydeploy.ir import Array, Graph
+from tinydeploy.ir.types import dequantise
+
+if TYPE_CHECKING:
+    from tinydeploy.emit import Project
+
+Inputs = Array | Mapping[str, Array]
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """A model and, once quantised, its float reference. ``graph``: what will be compiled; ``reference``:
+    the float graph.
+    """
+
+    graph: Graph
+    reference: Graph
+    path: Path | None = None
+
+    def _feeds(self, graph: Graph, inputs: Inputs) -> dict[str, Array]:
+        arrays = dict(inputs) if isinstance(inputs, Mapping) else {graph.inputs[0]: np.asarray(inputs)}
+        missing = [name for name in graph.inputs if name not in arrays]
+        if missing:
+            raise InputError(Problem(self.graph.name, f"no data for the inputs {', '.join(missing)}"))
+        for name in graph.inputs:
+            if arrays[name].shape[1:] not in (graph.type(name).shape, graph.type(name).shape[1:]):
+                raise InputError(Problem(name, f"shape {arrays[name].shape}", f"[samples, {graph.type(name).shape}]"))
+        return {name: arrays[name].reshape(-1, *graph.type(name).shape) for name in graph.inputs}
+
+    def run_integer(self, inputs: Inputs) -> dict[str, Array]:
+        """The integer twin. ``inputs``: an array (single input) or arrays by name, leading axis = samples; real numbers
+        are quantised, integers of the input's own type are taken as they are. Returns the outputs in the model's own
+        types.
+        """
+        from tinydeploy.ops import execute
+        from tinydeploy.validate import check
+
+        feeds = self._feeds(self.graph, inputs)
+        return execute.run_integer(self.graph, check.prepare(self.graph, feeds, None).fed)
+
+    def run_float(self, inputs: Inputs) -> dict[str, Array]:
+        """The float reference, float32; ``inputs`` as for `run_integer`."""
+        from tinydeploy.ops import execute
+
+        feeds = self._feeds(self.reference, inputs)
+        real = {
+            name: dequantise(array, self.graph.type(name)) if array.dtype.kind in "iu" else array.astype(np.float32)
+            for name, array in feeds.items()
+        }
+        return execute.run_float(self.reference, real)
+
+
+def load(
+    path: str | Path,
+    *,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    states: Mapping[str, str] | None = None,
+) -> Model:
+    """Read and optimise a model file. Raises: InputError, UnsupportedError."""
+    graph = pipeline.optimise(pipeline.load(Path(path), input_shapes=input_shapes, states=states))
+    return Model(graph, graph, Path(path))
+
+
+def quantize(
+    model: Model, level: str = "int8", *, calibration: Inputs | None = None, ranges: str | None = None
+) -> Model:
+    """Quantise a float model with representative inputs; an already quantised one is returned unchanged."""
+    arrays = None if calibration is None else model._feeds(model.graph, calibration)
+    return dataclasses.replace(model, graph=pipeline.quantise(model.graph, level, arrays, ranges))
+
+
+def compile(  # the contract's own word
+    model: Model,
+    *,
+    cpu: str = pipeline.DEFAULT_CPU,
+    name: str | None = None,
+    optimize: Literal["size", "balanced", "speed"] = "balanced",
+    max_ram: int | None = None,
+) -> Project:
+    """Lower, plan and print the C: returns sizes, plan and text; ``project.write(path)`` writes the folder."""
+    options = pipeline.ConvertOptions(cpu=cpu, name=name, optimize=optimize, max_ram=max_ram, check=False)
+    return pipeline.compile_graph(model.graph, model.reference, options, checked_against=None)
+
+
+def validate(
+    project: Project, *, board: str, data: Inputs, labels: Array | None = None, metric: str | None = None
+) -> dict[str, Any]:
+    """Build and run a compiled project on a board (or ``"host"``) and compare; the document of `validate --json`."""
+    from tinydeploy.validate import check
+
+    with tempfile.TemporaryDirectory(prefix="tinydeploy-") as scratch:
+        path = Path(scratch) / "project"
+        project.write(path)
+        folder = pipeline.open_folder(path)
+        feeds = Model(folder.quantised, folder.reference)._feeds(folder.quantised, data)
+        return pipeline.validate(folder, board, check.prepare(folder.quantised, feeds, labels), metric=metric)
