@@ -1,0 +1,102 @@
+"""Weighted sums: exact integer dot products through BLAS, and what follows them (bias, rescaling, clamp)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinydeploy.ir.types import Array, Elem, Type
+from tinydeploy.numerics.requantise import (
+    INT32_MAX,
+    multiply_by_quantised_multiplier,
+    quantise_multipliers,
+    wrap_int32,
+)
+from tinydeploy.ops._op import Signature, clamp_limits
+from tinydeploy.ops._windows import Pair, tap, windows
+
+
+def correlate(x: Array, weights: Array, stride: Pair, dilation: Pair, groups: int) -> Array:
+    """Convolution of a padded ``x`` [N, H, W, C] with OHWI ``weights``: [N, OH, OW, O] in their dtype."""
+    out_channels, height, width, depth = weights.shape
+    view = windows(x, (height, width), stride, dilation)
+    positions = view.shape[:3]
+    per_group = out_channels // groups
+    parts = []
+    for group in range(groups):
+        columns = view[..., group * depth : (group + 1) * depth].reshape(-1, height * width * depth)
+        matrix = weights[group * per_group : (group + 1) * per_group].reshape(per_group, -1)
+        parts.append(columns @ matrix.T)
+    result = parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+    return result.reshape(*positions, out_channels)
+
+
+def correlate_depthwise(x: Array, weights: Array, stride: Pair, dilation: Pair, multiplier: int, plane: Pair) -> Array:
+    """Depthwise convolution of a padded ``x`` [N, H, W, C] with [1, KH, KW, C*multiplier]: [N, OH, OW, C*multiplier].
+
+    Output channel ``c * multiplier + m`` reads input channel ``c``.
+    """
+    if multiplier != 1:
+        x = np.repeat(x, multiplier, axis=-1)
+    result = np.zeros((x.shape[0], *plane, x.shape[-1]), x.dtype)
+    product = np.empty_like(result)
+    for row in range(weights.shape[1]):
+        for column in range(weights.shape[2]):
+            np.multiply(tap(x, row, column, stride, dilation, plane), weights[0, row, column], out=product)
+            result += product
+    return result
+
+
+def centred_weights(weights: Array, kind: Type) -> Array:
+    """Weights less their zero point, as int64."""
+    assert kind.quant is not None
+    zero = kind.quant.broadcast(kind.quant.zero_points(), weights.ndim)
+    return np.asarray(weights.astype(np.int64) - zero)
+
+
+def exact_dtype(weights: Array, axes: tuple[int, ...], elem: Elem) -> np.dtype[Any]:
+    """The float type in which sums of ``weights`` times integers of ``elem`` over ``axes`` are exact in any order."""
+    largest = int(np.abs(weights).sum(axis=axes).max(initial=0)) * max(abs(limit) for limit in elem.limits)
+    return np.dtype(np.float32 if largest <= 2**24 else np.float64)
+
+
+def channel_scales(sig: Signature) -> Array:
+    """Accumulator step over output step, one or one an output channel, float64 (TFLite: effective_output_scale)."""
+    weights = sig.input(1).quant
+    assert weights is not None
+    return np.asarray(sig.input(0).scale * weights.scales() / sig.outputs[0].scale)
+
+
+def add_offsets(sums: Array, bias: Array | None, zero_point: int, weight_sums: Array) -> Array:
+    """Raw dot products to int32 accumulators ``bias + sum(w * (x - zero_point))``, wrapped as int32 addition does."""
+    offset = -zero_point * weight_sums
+    if bias is not None:
+        offset = offset + bias.astype(np.int64)
+    accumulators = sums.astype(np.int64)
+    accumulators += offset
+    if max(accumulators.max(initial=0), -accumulators.min(initial=0)) > INT32_MAX:
+        return wrap_int32(accumulators)
+    return accumulators
+
+
+def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
+    """Rescale int32 accumulators [..., O] with TFLite's double rounding, add the zero point, clamp to ``kind``."""
+    multipliers, shifts = quantise_multipliers(scales)
+    values = multiply_by_quantised_multiplier(accumulators, multipliers, shifts)
+    return to_elem(values, clamp, kind)
+
+
+def to_elem(values: Array, clamp: tuple[float, float], kind: Type) -> Array:
+    """Add the zero point (int32 addition), clamp and narrow to the element type of ``kind``."""
+    low, high = clamp_limits(clamp, kind)
+    shifted = values + kind.zero_point
+    # The second bound wins where they cross, as in min(max(x, low), high).
+    return np.asarray(np.minimum(np.maximum(shifted, low), high).astype(kind.elem.dtype))
+
+
+def real_clamp(x: Array, clamp: tuple[float, float]) -> Array:
+    """``x`` limited to a real range; nothing is copied when there is no bound."""
+    if clamp == (float("-inf"), float("inf")):
+        return x
+    return np.asarray(np.minimum(np.maximum(x, np.float32(clamp[0])), np.float32(clamp[1])))

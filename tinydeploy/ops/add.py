@@ -1,0 +1,43 @@
+"""Element-wise sum."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from tinydeploy.ir.types import Array, Type
+from tinydeploy.ops import _binary, _linear
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, present
+
+
+@dataclasses.dataclass(frozen=True)
+class Add(Op):
+    """``y = clamp(a + b)`` with broadcasting (NumPy's rules).
+
+    Integers: both inputs are raised by 2**20, brought to one scale, combined and rescaled, each time with double
+    rounding.
+    Source: TFLite ADD; ONNX Add.
+    """
+
+    name: ClassVar[str] = "add"
+    rules: ClassVar[tuple[Rule, ...]] = _binary.RULES
+    quant: ClassVar[QuantRule] = QuantRule()
+
+    clamp: tuple[float, float] = NO_CLAMP
+
+    def infer(self, inputs: Types) -> tuple[Type, ...]:
+        """The broadcast shape with the inputs' element type."""
+        self.require(inputs)
+        return _binary.infer(inputs)
+
+    def reference(self, *inputs: Array | None) -> Arrays:
+        """Float32 in and out."""
+        return (_linear.real_clamp(present(inputs, 0) + present(inputs, 1), self.clamp),)
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """int8 in and out; integers without quantisation wrap."""
+        return (_binary.add_or_sub(sig, present(inputs, 0), present(inputs, 1), 1, self.clamp),)
+
+    def batchable(self, sig: Signature) -> bool:
+        """True if nothing is broadcast along axis 0."""
+        return _binary.batchable(sig)

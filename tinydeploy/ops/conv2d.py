@@ -1,0 +1,112 @@
+"""2-D convolution, plain or grouped."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tinydeploy.ir.types import Array, Type
+from tinydeploy.ops import _linear
+from tinydeploy.ops._op import (
+    NO_CLAMP,
+    Arrays,
+    Op,
+    QuantRule,
+    Rule,
+    Signature,
+    Types,
+    count_rule,
+    optional,
+    present,
+)
+from tinydeploy.ops._windows import Padding, Pair, geometry_holds, out_plane, pad_plane
+
+
+def _ranks(_: Any, inputs: Types) -> bool:
+    return all(kind is not None and kind.rank == 4 for kind in inputs[:2])
+
+
+def _channels(op: Conv2d, inputs: Types) -> bool:
+    if not _ranks(op, inputs) or op.groups < 1:
+        return False
+    x, weights = present(inputs, 0), present(inputs, 1)
+    return bool(weights.shape[3] * op.groups == x.shape[3] and weights.shape[0] % op.groups == 0)
+
+
+def _bias(op: Conv2d, inputs: Types) -> bool:
+    bias = optional(inputs, 2)
+    return bias is None or (_ranks(op, inputs) and bias.shape == (present(inputs, 1).shape[0],))
+
+
+def _geometry(op: Conv2d, inputs: Types) -> bool:
+    if not _ranks(op, inputs):
+        return False
+    kernel = present(inputs, 1).shape[1:3]
+    if not geometry_holds(kernel, op.stride, op.dilation, op.padding):
+        return False
+    return min(out_plane(present(inputs, 0).shape, kernel, op.stride, op.dilation, op.padding)) >= 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Conv2d(Op):
+    """``y[n, i, j, o] = clamp(bias[o] + sum(x[n, i*s + u*d - top, j*s + v*d - left, c] * w[o, u, v, c]))``.
+
+    x [N, H, W, C], weights [O, KH, KW, C / groups], bias [O] or None; y [N, OH, OW, O]. ``padding`` is (top, bottom,
+    left, right) zeros (the input's zero point). Output channels are in ``groups`` equal runs, each with its own inputs.
+
+    Integers: int32 accumulators that wrap, a Q31 multiplier and shift an output channel, gemmlowp's double rounding.
+    Source: TFLite CONV_2D, reference_integer_ops::ConvPerChannel; ONNX Conv.
+    """
+
+    name: ClassVar[str] = "conv2d"
+    rules: ClassVar[tuple[Rule, ...]] = (
+        count_rule(2, 3),
+        Rule("input is NHWC and weights are OHWI, both of rank 4", _ranks),
+        Rule("groups divides both channel counts, weights have C / groups input channels", _channels),
+        Rule("bias has one value an output channel", _bias),
+        Rule("stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once", _geometry),
+    )
+    quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=0, bias=2)
+
+    stride: Pair = (1, 1)
+    dilation: Pair = (1, 1)
+    padding: Padding = (0, 0, 0, 0)
+    groups: int = 1
+    clamp: tuple[float, float] = NO_CLAMP
+
+    def infer(self, inputs: Types) -> tuple[Type, ...]:
+        """[N, OH, OW, O] with the input's element type."""
+        self.require(inputs)
+        x, weights = present(inputs, 0), present(inputs, 1)
+        plane = out_plane(x.shape, weights.shape[1:3], self.stride, self.dilation, self.padding)
+        return (Type((x.shape[0], *plane, weights.shape[0]), x.elem),)
+
+    def reference(self, *inputs: Array | None) -> Arrays:
+        """Float32 in and out."""
+        x, weights, bias = present(inputs, 0), present(inputs, 1), optional(inputs, 2)
+        result = _linear.correlate(pad_plane(x, self.padding, 0.0), weights, self.stride, self.dilation, self.groups)
+        if bias is not None:
+            result = result + bias
+        return (_linear.real_clamp(result, self.clamp),)
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """int8 in and out, int32 bias."""
+        x, bias = present(inputs, 0), optional(inputs, 2)
+        weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
+        dtype = _linear.exact_dtype(weights, (1, 2, 3), sig.input(0).elem)
+        zero_point = sig.input(0).zero_point
+        padded = pad_plane(x, self.padding, zero_point).astype(dtype)
+        sums = _linear.correlate(padded, weights.astype(dtype), self.stride, self.dilation, self.groups)
+        accumulators = _linear.add_offsets(sums, bias, zero_point, np.asarray(weights.sum(axis=(1, 2, 3))))
+        return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
+
+    def macs(self, sig: Signature) -> int:
+        """Output size times kernel size."""
+        _, height, width, depth = sig.input(1).shape
+        return sig.outputs[0].size * height * width * depth
+
+    def batchable(self, sig: Signature) -> bool:
+        """Always."""
+        return True

@@ -1,0 +1,118 @@
+"""Depthwise 2-D convolution: every channel has kernels of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tinydeploy.ir.types import Array, Type
+from tinydeploy.ops import _linear
+from tinydeploy.ops._op import (
+    NO_CLAMP,
+    Arrays,
+    Op,
+    QuantRule,
+    Rule,
+    Signature,
+    Types,
+    count_rule,
+    optional,
+    present,
+)
+from tinydeploy.ops._windows import Padding, Pair, geometry_holds, out_plane, pad_plane
+
+
+def _ranks(_: Any, inputs: Types) -> bool:
+    return all(kind is not None and kind.rank == 4 for kind in inputs[:2])
+
+
+def _channels(op: DepthwiseConv2d, inputs: Types) -> bool:
+    if not _ranks(op, inputs) or op.multiplier < 1:
+        return False
+    shape = present(inputs, 1).shape
+    return bool(shape[0] == 1 and shape[3] == present(inputs, 0).shape[3] * op.multiplier)
+
+
+def _bias(op: DepthwiseConv2d, inputs: Types) -> bool:
+    bias = optional(inputs, 2)
+    return bias is None or (_ranks(op, inputs) and bias.shape == (present(inputs, 1).shape[3],))
+
+
+def _geometry(op: DepthwiseConv2d, inputs: Types) -> bool:
+    if not _ranks(op, inputs):
+        return False
+    kernel = present(inputs, 1).shape[1:3]
+    if not geometry_holds(kernel, op.stride, op.dilation, op.padding):
+        return False
+    return min(out_plane(present(inputs, 0).shape, kernel, op.stride, op.dilation, op.padding)) >= 1
+
+
+@dataclasses.dataclass(frozen=True)
+class DepthwiseConv2d(Op):
+    """``y[n, i, j, k] = clamp(bias[k] + sum(x[n, i*s + u*d - top, j*s + v*d - left, c] * w[0, u, v, k]))``.
+
+    k is ``c * multiplier + m`` for m below ``multiplier``.
+
+    x [N, H, W, C], weights [1, KH, KW, C * multiplier], bias [C * multiplier] or None; y [N, OH, OW, C * multiplier].
+    ``padding`` is (top, bottom, left, right) zeros (the input's zero point).
+
+    Integers: as `conv2d`.
+    Source: TFLite DEPTHWISE_CONV_2D, reference_integer_ops::DepthwiseConvPerChannel.
+    """
+
+    name: ClassVar[str] = "depthwise_conv2d"
+    rules: ClassVar[tuple[Rule, ...]] = (
+        count_rule(2, 3),
+        Rule("input is NHWC and weights are 1HWC, both of rank 4", _ranks),
+        Rule("weights have input channels x multiplier channels", _channels),
+        Rule("bias has one value an output channel", _bias),
+        Rule("stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once", _geometry),
+    )
+    quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=3, bias=2)
+
+    stride: Pair = (1, 1)
+    dilation: Pair = (1, 1)
+    padding: Padding = (0, 0, 0, 0)
+    multiplier: int = 1
+    clamp: tuple[float, float] = NO_CLAMP
+
+    def infer(self, inputs: Types) -> tuple[Type, ...]:
+        """[N, OH, OW, C * multiplier] with the input's element type."""
+        self.require(inputs)
+        x, weights = present(inputs, 0), present(inputs, 1)
+        plane = out_plane(x.shape, weights.shape[1:3], self.stride, self.dilation, self.padding)
+        return (Type((x.shape[0], *plane, weights.shape[3]), x.elem),)
+
+    def _correlate(self, padded: Array, weights: Array) -> Array:
+        plane = out_plane(padded.shape, weights.shape[1:3], self.stride, self.dilation, (0, 0, 0, 0))
+        return _linear.correlate_depthwise(padded, weights, self.stride, self.dilation, self.multiplier, plane)
+
+    def reference(self, *inputs: Array | None) -> Arrays:
+        """Float32 in and out."""
+        x, weights, bias = present(inputs, 0), present(inputs, 1), optional(inputs, 2)
+        result = self._correlate(pad_plane(x, self.padding, 0.0), weights)
+        if bias is not None:
+            result = result + bias
+        return (_linear.real_clamp(result, self.clamp),)
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """int8 in and out, int32 bias."""
+        x, bias = present(inputs, 0), optional(inputs, 2)
+        weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
+        dtype = _linear.exact_dtype(weights, (0, 1, 2), sig.input(0).elem)
+        zero_point = sig.input(0).zero_point
+        padded = pad_plane(x, self.padding, zero_point).astype(dtype)
+        sums = self._correlate(padded, weights.astype(dtype))
+        accumulators = _linear.add_offsets(sums, bias, zero_point, np.asarray(weights.sum(axis=(0, 1, 2))))
+        return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
+
+    def macs(self, sig: Signature) -> int:
+        """Output size times kernel size."""
+        _, height, width, _ = sig.input(1).shape
+        return sig.outputs[0].size * height * width
+
+    def batchable(self, sig: Signature) -> bool:
+        """Always."""
+        return True
