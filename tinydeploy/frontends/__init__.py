@@ -1,4 +1,4 @@
-"""Foreign model files to `Graph`. A module with ``SUFFIXES`` and ``load(path, input_shapes)`` is a frontend; nothing else lists it."""
+"""Foreign model files to `Graph`. A module with ``SUFFIXES`` and ``load(path, input_shapes)`` is a frontend."""
 
 from __future__ import annotations
 

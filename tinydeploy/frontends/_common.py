@@ -22,15 +22,14 @@ MAX_RANK = 6
 RELU_CLAMP = (0.0, float("inf"))
 RELU6_CLAMP = (0.0, 6.0)
 
-_RESERVED = frozenset(
-    """
-    alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do double
-    else enum explicit export extern false float for friend goto if inline int long main mutable namespace new noexcept not
-    nullptr operator or private protected public register restrict return short signed sizeof static static_assert struct
-    switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
-    volatile wchar_t while xor
-    """.split()
-)
+_RESERVED_TEXT = """
+    alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default
+    delete do double else enum explicit export extern false float for friend goto if inline int long main
+    mutable namespace new noexcept not nullptr operator or private protected public register restrict return
+    short signed sizeof static static_assert struct switch template this thread_local throw true try typedef
+    typeid typename typeof union unsigned using virtual void volatile wchar_t while xor
+"""
+_RESERVED = frozenset(_RESERVED_TEXT.split())
 
 
 def read_file(path: Path) -> bytes:
@@ -164,7 +163,7 @@ class Builder:
         """Add a node and its output values; return their names.
 
         ``outputs``: names already reserved with `unique`; made from ``stem`` if None. ``quants``: quantisation of each.
-        Raises: UnsupportedError with every rule of the operator that does not hold, InputError if the inputs do not fit.
+        Raises: UnsupportedError with every rule that does not hold, InputError if the inputs do not fit at all.
         """
         kinds = tuple(None if name is None else self.graph.type(name) for name in inputs)
         shown = ", ".join("-" if kind is None else str(kind) for kind in kinds)

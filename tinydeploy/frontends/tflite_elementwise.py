@@ -15,12 +15,11 @@ def _binary(operator: str) -> Callable[[Call], None]:
     def translate(call: Call) -> None:
         a, b = call.input(0), call.input(1)
         kinds = (call.type(a), call.type(b), call.output_type())
-        if operator != "mul" and all(kind.elem is Elem.S16 for kind in kinds) and call.option("pot_scale_int16"):
-            # TFLite shifts instead of multiplying when all three scales are powers of two and the file allows it.
-            if all(kind.quant and math.frexp(kind.scale)[0] == 0.5 for kind in kinds):
-                raise call.refuse(
-                    "is int16 with power-of-two scales", "pot_scale_int16 is false", "convert with TensorFlow >= 2.4"
-                )
+        shifts = operator != "mul" and all(kind.elem is Elem.S16 for kind in kinds) and call.option("pot_scale_int16")
+        # TFLite shifts instead of multiplying when all three scales are powers of two and the file allows it.
+        if shifts and all(kind.quant and math.frexp(kind.scale)[0] == 0.5 for kind in kinds):
+            hint = "convert with TensorFlow >= 2.4"
+            raise call.refuse("is int16 with power-of-two scales", "pot_scale_int16 is false", hint)
         call.emit(operator, (a, b), clamp=call.clamp())
 
     return translate

@@ -153,10 +153,11 @@ class Model:
         if kind.elem is Elem.S4:
             # Two a byte, low half first; shifting up and down again extends the sign.
             halves = np.stack([raw << 4, raw & 0xF0], axis=-1).ravel()[: kind.size].view("i1") >> 4
-            return halves.reshape(kind.shape)
+            return np.asarray(halves.reshape(kind.shape))
         if kind.elem is Elem.BOOL:
-            return (raw != 0).reshape(kind.shape)
-        return raw.view(kind.elem.dtype.newbyteorder("<")).astype(kind.elem.dtype, copy=False).reshape(kind.shape)
+            return np.asarray(raw != 0).reshape(kind.shape)
+        native = raw.view(kind.elem.dtype.newbyteorder("<")).astype(kind.elem.dtype, copy=False)
+        return np.asarray(native.reshape(kind.shape))
 
     def _quant(self, table: Table | None, shape: tuple[int, ...], elem: Elem, where: str) -> Quant | None:
         scales = None if table is None else table.numbers(2, "<f4")
