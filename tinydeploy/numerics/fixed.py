@@ -36,7 +36,7 @@ _mul = saturating_rounding_doubling_high_mul
 
 def shift_left_saturating(x: npt.ArrayLike, bits: int) -> Ints:
     """``x * 2**bits`` limited to int32."""
-    return np.clip(np.asarray(x, np.int64) << bits, INT32_MIN, INT32_MAX)
+    return np.asarray(np.clip(np.asarray(x, np.int64) << bits, INT32_MIN, INT32_MAX))
 
 
 def exp_on_negative_values(raw: npt.ArrayLike, integer_bits: int) -> Ints:

@@ -66,7 +66,7 @@ def saturating_rounding_doubling_high_mul(a: npt.ArrayLike, b: npt.ArrayLike) ->
     gemmlowp nudges by 2**30 or 1 - 2**30 and truncates toward zero, which is the same as the one shift here.
     """
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
-    return np.minimum((product + (1 << 30)) >> 31, INT32_MAX)
+    return np.asarray(np.minimum((product + (1 << 30)) >> 31, INT32_MAX))
 
 
 def rounding_divide_by_pot(x: npt.ArrayLike, exponent: npt.ArrayLike) -> Ints:

@@ -66,9 +66,8 @@ def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float
 
     def raised(x: Array, source: Type) -> Array:
         multiplier, shift = quantise_multiplier(source.scale / common)
-        return multiply_by_quantised_multiplier(
-            (x.astype(np.int64) - source.zero_point) << LEFT_SHIFT, multiplier, shift
-        )
+        centred = (x.astype(np.int64) - source.zero_point) << LEFT_SHIFT
+        return multiply_by_quantised_multiplier(centred, multiplier, shift)
 
     total = raised(a, sig.input(0)) + sign * raised(b, sig.input(1))
     multiplier, shift = quantise_multiplier(common / (2**LEFT_SHIFT * kind.scale))

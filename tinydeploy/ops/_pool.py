@@ -26,7 +26,7 @@ def _not_only_padding(op: Any, inputs: Types) -> bool:
     dilation = getattr(op, "dilation", (1, 1))
     spans = [(k - 1) * d + 1 for k, d in zip(op.kernel, dilation, strict=True)]
     top, bottom, left, right = op.padding
-    return max(top, bottom) < spans[0] and max(left, right) < spans[1]
+    return bool(max(top, bottom) < spans[0] and max(left, right) < spans[1])
 
 
 RULES: tuple[Rule, ...] = (

@@ -143,12 +143,8 @@ class _Run:
                 continue
             array, kind = np.asarray(feeds[name]), self.graph.type(name)
             if array.ndim < lead or array.shape[lead:] != kind.shape:
-                shape = "x".join(str(d) for d in kind.shape)
-                problems.append(
-                    Problem(
-                        f"input {name!r}", f"data has shape {array.shape}", rule=f"{words} then {shape or 'nothing'}"
-                    )
-                )
+                rule = f"{words} with ... = {kind.shape}"
+                problems.append(Problem(f"input {name!r}", f"data has shape {array.shape}", rule=rule))
                 continue
             if self._dtype(name).kind in "iu" and not _fits(array, kind.elem):
                 problems.append(
@@ -156,12 +152,9 @@ class _Run:
                 )
                 continue
             arrays[name] = array.astype(self._dtype(name), copy=False)
-        problems += [
-            Problem(f"feed {name!r}", "the graph has no such input") for name in feeds if name not in self.graph.inputs
-        ]
-        problems += [
-            Problem(f"value {name!r}", "the graph has no such value") for name in keep if name not in self.graph.values
-        ]
+        inputs, values = self.graph.inputs, self.graph.values
+        problems += [Problem(f"feed {n!r}", "the graph has no such input") for n in feeds if n not in inputs]
+        problems += [Problem(f"value {n!r}", "the graph has no such value") for n in keep if n not in values]
         if len({array.shape[:lead] for array in arrays.values()}) > 1:
             problems.append(Problem("feeds", "the inputs have different numbers of samples or steps"))
         if problems:

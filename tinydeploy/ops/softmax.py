@@ -39,7 +39,7 @@ class Softmax(Op):
     name: ClassVar[str] = "softmax"
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
-        Rule("axis is one of the input's, counted from the front", _axis),,
+        Rule("axis is one of the input's, counted from the front", _axis),
     )
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
 
