@@ -1,0 +1,36 @@
+"""Runs a model's host program on samples."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tinydeploy.target.project import Project
+from tinydeploy.validate.run import RunResult, failure, run_program
+from tinydeploy.validate.stream import layout_of, read_output, write_input
+
+
+def run_host(
+    program: Path, project: Project, inputs: Mapping[str, NDArray[np.generic]], *, timeout: float = 600.0
+) -> RunResult:
+    """Run a program of ``build_host`` on ``inputs`` (``[samples, (steps,) ...]`` by name, in the model's types).
+
+    Raises: InputError (the arrays do not fit the model), ValidationError (a crash, a sanitiser's finding, a time-out).
+    """
+    layout = layout_of(project, inputs)
+    where = f"{project.name} on host"
+    # A leak report would need ptrace, which containers often forbid; the program allocates nothing.
+    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    with tempfile.TemporaryDirectory(prefix="tinydeploy-") as name:
+        folder = Path(name)
+        write_input(folder, project, inputs, layout)
+        done = run_program([str(program.resolve())], folder, timeout, where, env)
+        if done.returncode != 0:
+            raise failure(done, where)
+        outputs, trailer = read_output(folder, project, layout)
+    return RunResult(outputs, trailer.stack_bytes)

@@ -1,0 +1,116 @@
+"""Starting a program on a set of samples, and what comes back, whatever the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tinydeploy.errors import Problem, ValidationError
+from tinydeploy.validate.stream import STATUS
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeCount:
+    """Executed instructions (and estimated cycles) of one node in the first inference."""
+
+    name: str
+    op: str
+    function: str
+    instructions: int
+    cycles: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class HotFunction:
+    """A function's own share (callees not included) of the first inference."""
+
+    name: str
+    instructions: int
+    cycles: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Instructions:
+    """Executed instructions: ``per_inference`` from the call of NAME_run to its return, for the first sample.
+
+    ``least`` and ``most`` span all runs. ``overhead`` is NAME_run's own, outside its nodes; ``init`` is NAME_reset.
+    ``method``: ``tcg-plugin``, or ``icount`` (coarse ticks, no nodes). ``cycles``: a static model's estimate.
+    """
+
+    per_inference: int
+    least: int
+    most: int
+    overhead: int
+    init: int
+    per_node: tuple[NodeCount, ...]
+    hot: tuple[HotFunction, ...]
+    method: str
+    cycles: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunResult:
+    """Outputs ``[samples, (steps,) ...]`` by name, stack of NAME_run in bytes (None on the host), counts."""
+
+    outputs: dict[str, NDArray[np.generic]]
+    stack_bytes: int | None
+    instructions: Instructions | None = None
+
+
+def run_program(
+    command: Sequence[str], cwd: Path, timeout: float, where: str, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process group of its own; after ``timeout`` seconds the whole group is killed.
+
+    Raises: ValidationError when it does not end in time.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        env=env,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        what = f"did not end within {timeout:g} s and was stopped"
+        hint = "an endless loop, or too little time: raise the time-out or give fewer samples"
+        raise ValidationError(Problem(where, what, hint=hint)) from error
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return subprocess.CompletedProcess(list(command), process.returncode, out, err)
+
+
+def failure(done: subprocess.CompletedProcess[str], where: str) -> ValidationError:
+    """Return the error for a program that ended with a status other than 0: its meaning, and what it printed."""
+    text = (done.stdout + done.stderr).strip()
+    status = done.returncode
+    if status < 0:
+        meaning = f"was ended by signal {-status}"
+    else:
+        meaning = f"ended with status {status}" + (f": {STATUS[status]}" if status in STATUS else "")
+    return ValidationError(Problem(where, meaning, rule=text[-2000:], hint=_fault_hint(text)))
+
+
+def _fault_hint(text: str) -> str:
+    if "stack-overflow" in text or "Lockup" in text:
+        return "the stack probably ran out of RAM: see ram in build.json"
+    if "td-fault" in text:
+        return "`arm-none-eabi-addr2line -fe firmware.elf PC` names the place"
+    return ""
