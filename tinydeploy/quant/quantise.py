@@ -1,0 +1,100 @@
+"""Turns a float graph into a quantised one: ranges from calibration, then types, constants and rescaling nodes."""
+
+from __future__ import annotations
+
+from tinydeploy.errors import Problem, UsageError
+from tinydeploy.ir import Array, Elem, Graph, Node, Quant
+from tinydeploy.ir.verify import verify
+from tinydeploy.quant import groups as tied
+from tinydeploy.quant import feeds, lint
+from tinydeploy.quant.calibrate import collect
+from tinydeploy.quant.ranges import RANGES
+from tinydeploy.quant.rewrite import Rewriter
+from tinydeploy.quant.schemes import Scheme, find
+from tinydeploy.quant.statistics import Statistics
+
+
+def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, ranges: str = "mse") -> Graph:
+    """Return ``graph`` at a level; the argument is not changed.
+
+    ``level``: ``float32`` (the graph as it is) or a scheme's level. ``calibration``: real samples by input name, or
+    ``x`` for a single input, samples ahead of the input's shape (and steps, for a model with state); a missing batch
+    axis of 1 is added. ``ranges``: how activation ranges follow from it, one of `RANGES`. What looks wrong with the
+    calibration data is added to the graph's warnings.
+
+    A graph that is quantised already is returned as it is.
+    Raises: UsageError (unknown level or ``ranges``, level other than a quantised graph's own, no calibration data),
+    InputError (calibration data that cannot be used).
+    """
+    if ranges not in RANGES:
+        raise UsageError(Problem(f"ranges {ranges!r}", "there is no such way", f"one of {', '.join(RANGES)}"))
+    if is_quantised(graph):
+        _require_level(graph, level)
+        return graph
+    if level == "float32":
+        return graph
+    scheme = find(level)
+    if calibration is None:
+        raise UsageError(
+            Problem(graph.name, f"quantising to {level} needs calibration data", "some tens of representative inputs")
+        )
+    samples = feeds.fit(graph, calibration, "calibration")
+    integer = [node for node in graph.nodes if tied.runs_in_integers(graph, node)]
+    groups = tied.find(graph, integer, scheme)
+    statistics = collect(graph, samples, groups.parents)
+    quants = _choose(graph, groups, statistics, scheme, ranges)
+    result = Rewriter(graph, scheme, {node.name for node in integer}, quants).run()
+    result.warnings += lint.warnings(graph, samples)
+    verify(result, "quantise")
+    return result
+
+
+def is_quantised(graph: Graph) -> bool:
+    """True if some value that is computed is held in quantised integers."""
+    return any(value.type.quant is not None and value.data is None for value in graph.values.values())
+
+
+def _choose(
+    graph: Graph, groups: tied.Groups, statistics: dict[str, Statistics], scheme: Scheme, ranges: str
+) -> dict[str, Quant]:
+    """Quantisation by value name; values of one group get one."""
+    tied_constants = _tied_constants(graph, groups)
+    quants: dict[str, Quant] = {}
+    for root, members in groups.members().items():
+        quant = groups.fixed.get(root)
+        if quant is None:
+            total = Statistics()
+            for name in members:
+                total.merge(statistics[name])
+            for name in tied_constants.get(root, []):
+                total.add(graph.values[name].data)
+            low, high = RANGES[ranges](total, scheme.activations)
+            quant = scheme.activations.quant(low, high)
+        quants.update(dict.fromkeys(members, quant))
+    return quants
+
+
+def _tied_constants(graph: Graph, groups: tied.Groups) -> dict[str, list[str]]:
+    """Constants that are joined with a group's values (concatenation), by root."""
+    found: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        if node.op.quant.ties and node.outputs[0] in groups.parents:
+            names = [n for n in node.inputs if n is not None and graph.constant(n) is not None]
+            found.setdefault(groups.root(node.outputs[0]), []).extend(
+                n for n in names if graph.type(n).elem is Elem.F32
+            )
+    return found
+
+
+def _require_level(graph: Graph, level: str) -> None:
+    wide = any(value.type.quant is not None and value.type.elem is Elem.S16 for value in graph.values.values())
+    own = "int16x8" if wide else "int8"
+    if level != own:
+        raise UsageError(
+            Problem(
+                graph.source.file if graph.source else graph.name,
+                f"the model is quantised already, to {own}; it cannot be converted to {level}",
+                "a quantised model keeps its own scales",
+                "start from the float model to get another level",
+            )
+        )
