@@ -18,6 +18,15 @@ from tinydeploy.ops import _linear
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
+def rescale(x: Array, source: Type, kind: Type) -> Array:
+    """Integers of ``source`` in the scale and element type of ``kind``; equal types are only copied."""
+    if source.quant == kind.quant and source.elem is kind.elem:
+        return x
+    multiplier, shift = quantise_multiplier(source.scale / kind.scale)
+    values = multiply_by_quantised_multiplier(x.astype(np.int64) - source.zero_point, multiplier, shift)
+    return _linear.to_elem(values, NO_CLAMP, kind)
+
+
 @dataclasses.dataclass(frozen=True)
 class Quantize(Op):
     """``q = saturate(round(x / scale) + zero_point)`` into ``elem``; scale and zero point are the output type's.
@@ -45,12 +54,10 @@ class Quantize(Op):
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """float32 or integers in, integers out."""
         x, source, kind = present(inputs, 0), sig.input(0), sig.outputs[0]
-        if source.elem.is_float:
-            values = float_to_int32(round_half_away(x.astype(np.float32) / np.float32(kind.scale)))
-        else:
-            multiplier, shift = quantise_multiplier(source.scale / kind.scale)
-            values = multiply_by_quantised_multiplier(x.astype(np.int64) - source.zero_point, multiplier, shift)
-        return (_linear.to_elem(values, NO_CLAMP, kind),)
+        if not source.elem.is_float:
+            return (rescale(x, source, kind),)
+        steps = round_half_away(x.astype(np.float32) / np.float32(kind.scale))
+        return (_linear.to_elem(float_to_int32(steps), NO_CLAMP, kind),)
 
     def batchable(self, sig: Signature) -> bool:
         """True unless x is a scalar."""

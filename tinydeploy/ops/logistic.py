@@ -1,0 +1,54 @@
+"""The logistic function (sigmoid)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from tinydeploy.ir.types import Array, Type
+from tinydeploy.ops import _table
+from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
+
+
+def _logistic(x: _table.Reals) -> _table.Reals:
+    """Float32 with the exponential rounded correctly, as C libraries do within half a unit."""
+    with np.errstate(over="ignore"):
+        exponential = np.exp(-x.astype(np.float64)).astype(np.float32)
+    return np.asarray(np.float32(1) / (np.float32(1) + exponential))
+
+
+@dataclasses.dataclass(frozen=True)
+class Logistic(Op):
+    """``y = 1 / (1 + exp(-x))``.
+
+    Integers: a table of 256 results; the output has scale 1/256 and zero point -128.
+    Source: TFLite LOGISTIC (LUTPopulate in float32); ONNX Sigmoid.
+    """
+
+    name: ClassVar[str] = "logistic"
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1),)
+    quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
+
+    def infer(self, inputs: Types) -> tuple[Type, ...]:
+        """The input's shape and element type."""
+        self.require(inputs)
+        x = present(inputs, 0)
+        return (Type(x.shape, x.elem),)
+
+    def reference(self, *inputs: Array | None) -> Arrays:
+        """Float32 in and out."""
+        return (_logistic(present(inputs, 0)),)
+
+    def table(self, sig: Signature) -> Array:
+        """Results for every 8-bit input, from the lowest up."""
+        return _table.table(sig, _logistic)
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """int8 in and out."""
+        return (_table.lookup(present(inputs, 0), self.table(sig), sig.input(0)),)
+
+    def batchable(self, sig: Signature) -> bool:
+        """True unless x is a scalar."""
+        return sig.input(0).rank >= 1
