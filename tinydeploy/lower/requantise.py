@@ -141,7 +141,7 @@ class Thresholds:
         return Thresholds(levels, left, left - 1, levels <= last, levels > first)
 
     def fit(self, guess: Ints, bits: int) -> tuple[Ints, Ints] | None:
-        """Find (m, c) of every channel for ``y = (acc * m + c) >> bits``; None if some channel has none near ``guess``."""
+        """Find (m, c) of every channel for ``y = (acc * m + c) >> bits``; None if a channel has none near ``guess``."""
         if not self.level.shape[1]:
             return guess, np.zeros_like(guess)
         m = guess.copy()

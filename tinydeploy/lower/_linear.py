@@ -1,0 +1,88 @@
+"""What kernels with weights share: which types they take, and the requantisation of their accumulators."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from tinydeploy.ir import Array, Elem, Type
+from tinydeploy.lower import requantise
+from tinydeploy.lower._contract import LowerContext
+from tinydeploy.lower.requantise import Ints, Requant, Rounding, Scaling
+from tinydeploy.numerics.requantise import quantise_multipliers
+from tinydeploy.ops import _linear
+from tinydeploy.ops._op import clamp_limits
+
+MAX_TERMS = 2**16  # products of int8 whose sum stays far inside int32
+
+
+def is_s8(kind: Type | None) -> bool:
+    """True for int8 with one scale."""
+    return kind is not None and kind.elem is Elem.S8 and kind.quant is not None and kind.quant.axis is None
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear:
+    """A node with int8 weights: ``weights`` [outputs, terms] less their zero point, and how to requantise.
+
+    ``scaling``: TFLite's function of the raw sums (weights times stored input); ``requant``: its solved form.
+    """
+
+    weights: Ints
+    scaling: Scaling
+    requant: Requant
+
+    def fields(self) -> tuple[tuple[str, int], ...]:
+        """The params fields every weighted kernel has."""
+        s = self.scaling
+        return (
+            ("shift", self.requant.shift),
+            ("zero_point", s.zero_point),
+            ("act_min", s.act_min),
+            ("act_max", s.act_max),
+        )
+
+
+def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding = "double") -> Linear | None:
+    """The weighted sum that ``ctx.node`` is, or None where int8 kernels do not apply.
+
+    ``weights_first``: order of the weight tensor's axes that puts outputs first; the rest is flattened.
+    Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms.
+    """
+    sig = ctx.signature
+    weights = ctx.constant(1)
+    bias = ctx.constant(2)
+    absent = len(ctx.node.inputs) < 3 or ctx.node.inputs[2] is None
+    if not (is_s8(sig.inputs[0]) and is_s8(sig.outputs[0])) or weights is None or (bias is None and not absent):
+        return None
+    if sig.input(1).elem is not Elem.S8 or sig.input(1).quant is None:
+        return None
+    centred = _linear.centred_weights(weights, sig.input(1)).transpose(weights_first)
+    centred = centred.reshape(centred.shape[0], -1)
+    if centred.shape[1] > MAX_TERMS or centred.min(initial=0) < -128 or centred.max(initial=0) > 127:
+        return None
+    scaling = _scaling(ctx, centred, bias, rounding)
+    return Linear(centred, scaling, requantise.solve(scaling))
+
+
+def _scaling(ctx: LowerContext, weights: Ints, bias: Array | None, rounding: Rounding) -> Scaling:
+    sig = ctx.signature
+    outputs = len(weights)
+    multiplier, shift = quantise_multipliers(np.broadcast_to(_linear.channel_scales(sig), (outputs,)))
+    offset = -sig.input(0).zero_point * weights.sum(axis=1)
+    low, high = sig.input(0).elem.limits
+    ends = np.sort(np.stack([weights * low, weights * high]), axis=0).sum(axis=2)
+    kind = sig.outputs[0]
+    act_min, act_max = clamp_limits(ctx.node.op.clamp, kind)
+    return Scaling(
+        bias=offset if bias is None else offset + bias.astype(np.int64),
+        multiplier=multiplier,
+        shift=shift,
+        low=ends[0],
+        high=ends[1],
+        zero_point=kind.zero_point,
+        act_min=act_min,
+        act_max=act_max,
+        rounding=rounding,
+    )

@@ -1,0 +1,66 @@
+"""Plain C matrix times vector for every core: four outputs at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinydeploy.lower._contract import (
+    AccessPlan,
+    Call,
+    Cost,
+    In,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Span,
+    Tab,
+    Table,
+)
+from tinydeploy.lower._linear import Linear, linear
+from tinydeploy.lower.kernels.conv2d import interleave
+from tinydeploy.ops.fully_connected import FullyConnected
+
+OPERATOR = "fully_connected"
+FORMS = {"affine": "", "double": "_exact", "single": "_single"}
+
+
+def offers(ctx: LowerContext) -> list[Offer]:
+    """One offer for int8 with constant weights."""
+    if not isinstance(ctx.node.op, FullyConnected):
+        return []
+    lin = linear(ctx, (0, 1))
+    return [] if lin is None else [_offer(ctx, lin)]
+
+
+def vector_access(vectors: int, inputs: int, outputs: int, operands: int) -> AccessPlan:
+    """Vector after vector, each read and written in any order."""
+    step = np.arange(vectors, dtype=np.int64)
+    reads = Span(step * inputs, (step + 1) * inputs)
+    return AccessPlan((reads, *(None,) * (operands - 1)), (Span(step * outputs, (step + 1) * outputs),), False)
+
+
+def _offer(ctx: LowerContext, lin: Linear) -> Offer:
+    outputs, inputs = lin.weights.shape
+    vectors = ctx.signature.outputs[0].size // outputs
+    form = FORMS["affine" if lin.requant.affine else lin.scaling.rounding]
+    per_output = 20 if ctx.target.has_long_multiply else 55
+    instructions = int(vectors * outputs * (inputs * (2.6 if ctx.target.has_long_multiply else 4.5) + per_output))
+    return Offer(
+        kernel="fully_connected_w8a8",
+        call=Call(
+            f"td_fully_connected_w8a8{form}",
+            (ParamsArg(), In(0), Tab("weights"), Tab("requant"), Out(0)),
+            calls=vectors,
+            in_row_bytes=((0, inputs),),
+            out_row_bytes=(outputs,),
+        ),
+        access=vector_access(vectors, inputs, outputs, len(ctx.node.inputs)),
+        headers=("td_fully_connected.h",),
+        sources=("td_fully_connected_w8a8.c",),
+        tables=(Table("weights", "int8_t", interleave(lin.weights, 1, 4)), lin.requant.table()),
+        params=Params("td_fully_connected_params", (("inputs", inputs), ("outputs", outputs), *lin.fields())),
+        cost=Cost(instructions, int(instructions * 1.3)),
+        note=lin.requant.note,
+    )
