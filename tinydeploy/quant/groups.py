@@ -1,4 +1,4 @@
-"""Which values share one quantisation: operators that only move data tie their inputs and outputs, states their ends."""
+"""Which values share one quantisation: operators that only move data tie their ends, and so do states."""
 
 from __future__ import annotations
 

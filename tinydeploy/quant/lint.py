@@ -83,7 +83,8 @@ def _whole(feeds: dict[str, Array]) -> str:
     """A remark if the data look like raw pixels."""
     for name, array in feeds.items():
         if array.min() >= 0 and 2 < array.max() <= 255 and np.array_equal(array, np.rint(array)):
-            return f" ('{name}' holds whole numbers up to {array.max():g}; --input-scale {name}=0.00392157,0 maps 0..255 to 0..1)"
+            scale = f"--input-scale {name}=0.00392157,0 maps 0..255 to 0..1"
+            return f" ('{name}' holds whole numbers up to {array.max():g}; {scale})"
     return ""
 
 
@@ -96,7 +97,7 @@ def _narrow(graph: Graph, count: int) -> list[str]:
         kind = graph.type(str(node.inputs[0]))
         width = kind.shape[-1]
         vectors = count * math.prod(kind.shape[:-1])
-        if FEW_SAMPLES <= count and vectors < width / 4:
+        if count >= FEW_SAMPLES and vectors < width / 8:
             found.append((width, vectors, node.origin or node.name))
     if not found:
         return []

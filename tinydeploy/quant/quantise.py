@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tinydeploy.errors import Problem, UsageError
-from tinydeploy.ir import Array, Elem, Graph, Node, Quant
+from tinydeploy.ir import Array, Elem, Graph, Quant
 from tinydeploy.ir.verify import verify
-from tinydeploy.quant import groups as tied
 from tinydeploy.quant import feeds, lint
+from tinydeploy.quant import groups as tied
 from tinydeploy.quant.calibrate import collect
 from tinydeploy.quant.ranges import RANGES
 from tinydeploy.quant.rewrite import Rewriter
@@ -66,22 +66,22 @@ def _choose(
             total = Statistics()
             for name in members:
                 total.merge(statistics[name])
-            for name in tied_constants.get(root, []):
-                total.add(graph.values[name].data)
+            for data in tied_constants.get(root, []):
+                total.add(data)
             low, high = RANGES[ranges](total, scheme.activations)
             quant = scheme.activations.quant(low, high)
         quants.update(dict.fromkeys(members, quant))
     return quants
 
 
-def _tied_constants(graph: Graph, groups: tied.Groups) -> dict[str, list[str]]:
+def _tied_constants(graph: Graph, groups: tied.Groups) -> dict[str, list[Array]]:
     """Constants that are joined with a group's values (concatenation), by root."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[Array]] = {}
     for node in graph.nodes:
         if node.op.quant.ties and node.outputs[0] in groups.parents:
-            names = [n for n in node.inputs if n is not None and graph.constant(n) is not None]
+            data = (graph.constant(name) for name in node.inputs)
             found.setdefault(groups.root(node.outputs[0]), []).extend(
-                n for n in names if graph.type(n).elem is Elem.F32
+                d for d in data if d is not None and d.dtype.kind == "f"
             )
     return found
 

@@ -26,12 +26,12 @@ def percentile(statistics: Statistics, form: Format) -> tuple[float, float]:
     points, counts = statistics.points()
     if not len(points):
         return low, high
-    place = np.searchsorted(points, 0.0)
+    place = int(np.searchsorted(points, 0.0))
     points, counts = np.insert(points, place, 0.0), np.insert(counts, place, statistics.zeros)
     share = np.cumsum(counts) / counts.sum() * 100
     tail = (100 - PERCENTILE) / 2
-    cut_low = float(points[np.searchsorted(share, tail)])
-    cut_high = float(points[min(np.searchsorted(share, 100 - tail), len(points) - 1)])
+    first, last = int(np.searchsorted(share, tail)), int(np.searchsorted(share, 100 - tail))
+    cut_low, cut_high = float(points[first]), float(points[min(last, len(points) - 1)])
     return max(low, min(cut_low, 0.0)), min(high, max(cut_high, 0.0))
 
 

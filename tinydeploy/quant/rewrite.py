@@ -70,20 +70,24 @@ class Rewriter:
         for name in node.outputs:
             self._make_home(name)
         asked = self.quants[node.outputs[0]] if rule.ties and node.outputs[0] in self.quants else None
-        inputs = list(node.inputs)
+        inputs: list[str | None] = list(node.inputs)
         for place, name in enumerate(node.inputs):
-            if name is None or self.source.type(name).elem is not Elem.F32 or place in (rule.weights, rule.bias):
-                continue
-            data = self.source.constant(name)
-            if data is not None:
-                quant = asked or self.scheme.activations.quant(float(data.min()), float(data.max()))
-                kind = Type(data.shape, self.scheme.activations.elem, quant)
-                inputs[place] = self._constant(name, kind, quantise(data, kind))
-            else:
-                inputs[place] = self._integers(name, asked or self.quants[name])
+            if name is not None and place not in (rule.weights, rule.bias):
+                inputs[place] = self._operand(name, asked)
         if rule.weights is not None:
             self._weights(node, inputs)
         self.graph.nodes.append(dataclasses.replace(node, inputs=tuple(inputs)))
+
+    def _operand(self, name: str, asked: Quant | None) -> str:
+        """An input of an integer node that is neither weights nor bias, with quantisation ``asked`` if there is one."""
+        if self.source.type(name).elem is not Elem.F32:
+            return name
+        data = self.source.constant(name)
+        if data is None:
+            return self._integers(name, asked or self.quants[name])
+        quant = asked or self.scheme.activations.quant(float(data.min()), float(data.max()))
+        kind = Type(data.shape, self.scheme.activations.elem, quant)
+        return self._constant(name, kind, quantise(data, kind))
 
     def _weights(self, node: Node, inputs: list[str | None]) -> None:
         """Quantise weights and bias of ``node``, whose other inputs are integers already."""
