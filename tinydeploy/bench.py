@@ -159,10 +159,10 @@ def to_markdown(rows: list[Row]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`. int8 MLPerf Tiny models; instructions executed an inference, counted in QEMU; bytes",
-        "from the linker map and the stack bound. TFLM = TensorFlow Lite Micro with CMSIS-NN on the same models, measured",
-        "the same way (its memory figures are those of the M4). Instructions are not cycles; estimated cycles assume no",
-        "wait states.",
+        "Written by `make bench`. int8 MLPerf Tiny models; instructions executed an inference, counted in QEMU;",
+        "bytes from the linker map and the stack bound. TFLM = TensorFlow Lite Micro with CMSIS-NN on the same models,",
+        "measured the same way (its memory figures are those of the M4). Instructions are not cycles; estimated cycles",
+        "assume no wait states.",
         "",
     ]
     for cpu in dict.fromkeys(row.cpu for row in rows):

@@ -1,4 +1,4 @@
-"""What `make demo` runs: the digit recogniser becomes firmware on an emulated Cortex-M4, and a table says how it does."""
+"""What `make demo` runs: a digit recogniser becomes firmware on an emulated Cortex-M4; a table says how it does."""
 
 from __future__ import annotations
 
