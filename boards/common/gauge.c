@@ -11,8 +11,8 @@ typedef struct {
 
 #define SYSTICK ((systick_registers *)0xe000e010u)
 
-/* Assembly, because the painter must not have a frame in what it paints. r0: lowest painted address, r1: moving pointer.
- * The two functions agree on the area by working it out from the same stack pointer. */
+/* Assembly, because the painter must not have a frame in what it paints. r0: lowest painted address, r1: moving
+ * pointer. The two functions agree on the area by working it out from the same stack pointer. */
 __asm__(".syntax unified\n"
         ".section .text.td_stack_paint, \"ax\", %progbits\n"
         ".align 2\n"

@@ -1,4 +1,5 @@
-/* The one instruction through which an M-profile core calls its debugger: BKPT 0xAB, operation in r0, argument in r1. */
+/* The one instruction through which an M-profile core calls its debugger: BKPT 0xAB, operation in r0, argument in r1.
+ */
 #include "semihosting.h"
 
 __asm__(".syntax unified\n"

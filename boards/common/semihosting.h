@@ -3,13 +3,7 @@
 #define TD_SEMIHOSTING_H
 #include <stdint.h>
 
-enum {
-    TD_SYS_OPEN = 0x01,
-    TD_SYS_WRITE0 = 0x04,
-    TD_SYS_WRITE = 0x05,
-    TD_SYS_READ = 0x06,
-    TD_SYS_EXIT_EXTENDED = 0x20
-};
+enum { TD_SYS_OPEN = 0x01, TD_SYS_WRITE0 = 0x04, TD_SYS_WRITE = 0x05, TD_SYS_READ = 0x06, TD_SYS_EXIT_EXTENDED = 0x20 };
 
 enum { TD_OPEN_READ_BINARY = 1, TD_OPEN_WRITE_BINARY = 5 };
 

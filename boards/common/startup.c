@@ -18,12 +18,12 @@ void td_fault(void);
 void td_fault_report(const uint32_t *frame, uint32_t exc_return);
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
-#define SCB_CCR REGISTER(0xe000ed14u)
-#define SCB_CFSR REGISTER(0xe000ed28u)
-#define SCB_HFSR REGISTER(0xe000ed2cu)
-#define SCB_MMFAR REGISTER(0xe000ed34u)
-#define SCB_BFAR REGISTER(0xe000ed38u)
-#define SCB_CPACR REGISTER(0xe000ed88u)
+#define SCB_CCR           REGISTER(0xe000ed14u)
+#define SCB_CFSR          REGISTER(0xe000ed28u)
+#define SCB_HFSR          REGISTER(0xe000ed2cu)
+#define SCB_MMFAR         REGISTER(0xe000ed34u)
+#define SCB_BFAR          REGISTER(0xe000ed38u)
+#define SCB_CPACR         REGISTER(0xe000ed88u)
 
 #if defined(__ARM_FP) || (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1))
 /* Full access to coprocessors 10 and 11: the FPU, and MVE with it. */
@@ -65,7 +65,8 @@ void td_reset(void)
     td_port_exit(main());
 }
 
-/* The frame's address and EXC_RETURN are kept, then the stack starts afresh: after an overflow the old one is unusable. */
+/* The frame's address and EXC_RETURN are kept, then the stack starts afresh: after an overflow the old one is unusable.
+ */
 __asm__(".syntax unified\n"
         ".section .text.td_fault, \"ax\", %progbits\n"
         ".align 2\n"

@@ -1,12 +1,13 @@
 /* A TCG plugin for QEMU that counts executed guest instructions between addresses given in a file.
  *
  * Translated code is cut into segments: straight runs of instructions that start a block or an event address. Each adds
- * its length to a counter as it starts, without a call; only the few event addresses call back. The QEMU project's header
- * is not needed: the functions used here are declared below (API version 1 of QEMU 4.2 to 8.2, version 2 of 9.0 on).
+ * its length to a counter as it starts, without a call; only the few event addresses call back. The QEMU project's
+ * header is not needed: the functions used here are declared below (API version 1 of QEMU 4.2 to 8.2, version 2 of 9.0
+ * on).
  *
  * events=FILE: lines "HEXADDRESS KIND NUMBER"; kinds: E enters and L leaves region NUMBER (0: the inference, 1: the
- * reset), S gives what follows in region 0 to slot NUMBER. out=FILE: lines "region N calls first least most",
- * "slot N instructions" and "seg HEXADDRESS length executions", the last two for the first passage of region 0. */
+ * reset), S gives what follows in region 0 to slot NUMBER. out=FILE: lines "region N calls first least most" and
+ * "seg HEXADDRESS length slot executions", the last for the first passage of region 0. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,22 +30,24 @@ struct qemu_info;
 extern EXPORT int qemu_plugin_version;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv);
 
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+                                           void (*callback)(qemu_plugin_id_t, struct qemu_plugin_tb *));
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*callback)(qemu_plugin_id_t, void *), void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*callback)(unsigned int, void *), int flags,
-                                            void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, void (*callback)(unsigned int, void *),
+                                            int flags, void *data);
 
 enum { INLINE_ADD_U64 = 0, NO_REGISTERS = 0, PROBE_ANSWER = 77 };
-enum { BUCKETS = 1 << 14, CHUNK = 1024, MAX_EVENTS = 65536, REGIONS = 2, MAX_SLOTS = 65536 };
+enum { BUCKETS = 1 << 14, CHUNK = 1024, MAX_EVENTS = 65536, REGIONS = 2 };
 
 EXPORT int qemu_plugin_version = TD_PLUGIN_API;
 
 #if TD_PLUGIN_API == 1
 
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation, void *counter, uint64_t amount);
+void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn, int operation, void *counter,
+                                                uint64_t amount);
 
 typedef struct {
     uint64_t *value;
@@ -81,8 +84,8 @@ typedef struct {
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *score, unsigned int vcpu_index);
-void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, int operation, qemu_plugin_u64 entry,
-                                                         uint64_t amount);
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, int operation,
+                                                         qemu_plugin_u64 entry, uint64_t amount);
 
 typedef qemu_plugin_u64 counter;
 
@@ -109,12 +112,19 @@ static uint64_t *value_of(counter c)
 
 #endif
 
+/* Executions of a segment on behalf of one slot. */
+typedef struct share {
+    struct share *next;
+    unsigned int slot;
+    uint64_t executions;
+} share;
+
 typedef struct segment {
     struct segment *next;
     uint64_t address;
     uint64_t length;
-    uint64_t at_entry;   /* executions when the first inference began */
-    uint64_t executions; /* in the first inference */
+    uint64_t seen; /* executions that are in a share already, or lie before the first inference */
+    share *shares;
     counter count;
 } segment;
 
@@ -133,9 +143,7 @@ static segment *buckets[BUCKETS];
 static event events[MAX_EVENTS];
 static size_t event_count;
 static region regions[REGIONS];
-static uint64_t slots[MAX_SLOTS];
-static unsigned int current_slot, slot_count = 1;
-static uint64_t slot_since;
+static unsigned int current_slot;
 static counter total;
 static char out_path[4096];
 
@@ -177,27 +185,39 @@ static event *find_event(uint64_t address)
     return low < event_count && events[low].address == address ? &events[low] : NULL;
 }
 
-static void snapshot(bool entry)
+static void add_share(segment *s, unsigned int slot, uint64_t executions)
+{
+    share **place = &s->shares;
+    while (*place != NULL && (*place)->slot != slot) {
+        place = &(*place)->next;
+    }
+    if (*place == NULL) {
+        *place = calloc(1, sizeof **place);
+        (*place)->slot = slot;
+    }
+    (*place)->executions += executions;
+}
+
+/* What ran since the last settlement belongs to the current slot, or to nobody before the inference. */
+static void settle(bool to_slot)
 {
     for (size_t i = 0; i < BUCKETS; ++i) {
         for (segment *s = buckets[i]; s != NULL; s = s->next) {
             const uint64_t now = *value_of(s->count) / s->length;
-            if (entry) {
-                s->at_entry = now;
-            } else {
-                s->executions = now - s->at_entry;
+            if (to_slot && now != s->seen) {
+                add_share(s, current_slot, now - s->seen);
             }
+            s->seen = now;
         }
     }
 }
 
-static void switch_slot(unsigned int slot, uint64_t now)
+static void switch_slot(unsigned int slot)
 {
     if (regions[0].calls == 0) {
-        slots[current_slot] += now - slot_since;
+        settle(true);
     }
     current_slot = slot;
-    slot_since = now;
 }
 
 static void enter(unsigned int number, uint64_t now)
@@ -207,9 +227,8 @@ static void enter(unsigned int number, uint64_t now)
     r->entered = now;
     if (number == 0) {
         current_slot = 0;
-        slot_since = now;
         if (r->calls == 0) {
-            snapshot(true);
+            settle(false);
         }
     }
 }
@@ -222,10 +241,7 @@ static void leave(unsigned int number, uint64_t now)
     }
     const uint64_t spent = now - r->entered;
     if (number == 0) {
-        switch_slot(0, now);
-        if (r->calls == 0) {
-            snapshot(false);
-        }
+        switch_slot(0);
     }
     if (r->calls == 0) {
         r->first = r->least = r->most = spent;
@@ -247,7 +263,7 @@ static void at_event(unsigned int vcpu, void *data)
         } else if (e->kind == 'L') {
             leave(e->number, *sum);
         } else if (regions[0].inside) {
-            switch_slot(e->number, *sum);
+            switch_slot(e->number);
         }
     }
     *value_of(s->count) += s->length;
@@ -286,15 +302,14 @@ static void on_exit(qemu_plugin_id_t id, void *data)
     }
     for (unsigned int i = 0; i < REGIONS; ++i) {
         const region *r = &regions[i];
-        fprintf(file, "region %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", i, r->calls, r->first, r->least, r->most);
-    }
-    for (unsigned int i = 0; i < slot_count; ++i) {
-        fprintf(file, "slot %u %" PRIu64 "\n", i, slots[i]);
+        fprintf(file, "region %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", i, r->calls, r->first, r->least,
+                r->most);
     }
     for (size_t i = 0; i < BUCKETS; ++i) {
         for (const segment *s = buckets[i]; s != NULL; s = s->next) {
-            if (s->executions != 0) {
-                fprintf(file, "seg %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", s->address, s->length, s->executions);
+            for (const share *part = s->shares; part != NULL; part = part->next) {
+                fprintf(file, "seg %" PRIx64 " %" PRIu64 " %u %" PRIu64 "\n", s->address, s->length, part->slot,
+                        part->executions);
             }
         }
     }
@@ -309,12 +324,9 @@ static bool read_events(const char *path)
         return false;
     }
     while (event_count < MAX_EVENTS && fscanf(file, "%" SCNx64 " %c %u", &e.address, &e.kind, &e.number) == 3) {
-        if (e.number >= (e.kind == 'S' ? MAX_SLOTS : REGIONS)) {
+        if (e.number >= (e.kind == 'S' ? (unsigned int)MAX_EVENTS : (unsigned int)REGIONS)) {
             fclose(file);
             return false;
-        }
-        if (e.kind == 'S' && e.number >= slot_count) {
-            slot_count = e.number + 1;
         }
         events[event_count++] = e;
     }

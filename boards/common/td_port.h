@@ -1,5 +1,5 @@
-/* What the firmware's main needs from the machine below it: a byte stream in, one out, an end, a stack gauge and a clock.
- * port_semihosting.c serves QEMU and debug probes, port_files.c the host; a board with a UART brings its own. */
+/* What the firmware's main needs from the machine below it: a byte stream in, one out, an end, a stack gauge and a
+ * clock. port_semihosting.c serves QEMU and debug probes, port_files.c the host; a board with a UART brings its own. */
 #ifndef TD_PORT_H
 #define TD_PORT_H
 #include <stddef.h>

@@ -237,3 +237,43 @@ def load_board(name_or_path: str | Path) -> Board:
 def all_boards() -> list[Board]:
     """Return every board that comes with tinydeploy, sorted by name."""
     return [load_board(name) for name in board_names()]
+
+
+_TEMPLATE = """\
+description = "what the board is"
+cpu = "cortex-m4f"              # `tinydeploy boards` shows which there are
+kind = "real"                   # or "qemu", with run.qemu_machine
+clock_hz = 80_000_000
+# vectors_in = "flash"          # the memory the core fetches its vector table from
+# stack_bytes = 512             # the least room to keep for the stack
+# port = "semihosting"          # or NAME of a port_NAME.c beside this file: see boards/common/td_port.h
+
+[memory.flash]
+origin = 0x08000000
+size = 0x100000
+
+[memory.ram]
+origin = 0x20000000
+size = 0x20000
+
+[flash]
+command = ["pyocd", "flash", "--target", "TARGET", "{hex}"]
+"""
+
+
+def write_template(folder: Path) -> Path:
+    """Write ``folder/board.toml`` for a new board and return its path.
+
+    Raises: BoardError if there is one already or the folder's name does not serve as a board's name.
+    """
+    path = folder / "board.toml"
+    name = folder.resolve().name
+    if not _NAME.match(name):
+        raise BoardError(
+            Problem(name, "does not serve as a board's name", rule="lower-case letters, digits, '.', '_', '-'")
+        )
+    if path.exists() or name in board_names():
+        raise BoardError(Problem(str(path), "a board of that name is there already"))
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(_TEMPLATE, encoding="utf-8")
+    return path

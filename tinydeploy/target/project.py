@@ -46,11 +46,6 @@ class TensorSpec:
         """Bytes of one step in memory and in a sample stream."""
         return self.elements * C_TYPES[self.dtype][1]
 
-    @property
-    def sample_shape(self) -> tuple[int, ...]:
-        """The shape without the batch axis of 1 that most models carry."""
-        return self.shape[1:] if self.shape and self.shape[0] == 1 else self.shape
-
 
 @dataclasses.dataclass(frozen=True)
 class Project:
@@ -95,6 +90,28 @@ def _tensor(entry: Mapping[str, Any]) -> TensorSpec:
     return spec
 
 
+def parse_manifest(data: Mapping[str, Any], folder: Path) -> Project:
+    """Read the facts of a manifest; ``folder`` is where the project lies.
+
+    Raises: ValueError, KeyError or TypeError if it is not a manifest of ours.
+    """
+    name = str(data["name"])
+    if not _IDENTIFIER.match(name):
+        raise ValueError(f"name {name!r} is no C identifier")
+    return Project(
+        folder=folder,
+        name=name,
+        cpu=str(data["cpu"]),
+        inputs=tuple(_tensor(entry) for entry in data["inputs"]),
+        outputs=tuple(_tensor(entry) for entry in data["outputs"]),
+        arena_bytes=int(data["arena_bytes"]),
+        state_bytes=int(data["state_bytes"]),
+        weights_bytes=int(data.get("weights_bytes", 0)),
+        nodes=tuple((str(n["name"]), str(n["op"]), str(n.get("function", ""))) for n in data["nodes"]),
+        caller_io=data.get("io_buffers") == "caller",
+    )
+
+
 def load_project(folder: str | Path) -> Project:
     """Read a project folder's manifest.
 
@@ -104,27 +121,12 @@ def load_project(folder: str | Path) -> Project:
     path = root / "manifest.json"
     hint = "a project folder is what `tinydeploy convert MODEL -o DIR` writes"
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        name = str(data["name"])
-        if not _IDENTIFIER.match(name):
-            raise ValueError(f"name {name!r} is no C identifier")
-        project = Project(
-            folder=root,
-            name=name,
-            cpu=str(data["cpu"]),
-            inputs=tuple(_tensor(entry) for entry in data["inputs"]),
-            outputs=tuple(_tensor(entry) for entry in data["outputs"]),
-            arena_bytes=int(data["arena_bytes"]),
-            state_bytes=int(data["state_bytes"]),
-            weights_bytes=int(data.get("weights_bytes", 0)),
-            nodes=tuple((str(n["name"]), str(n["op"]), str(n.get("function", ""))) for n in data["nodes"]),
-            caller_io=data.get("io_buffers") == "caller",
-        )
+        project = parse_manifest(json.loads(path.read_text(encoding="utf-8")), root)
     except FileNotFoundError as error:
         raise InputError(Problem(str(root), "holds no manifest.json", hint=hint)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(Problem(str(path), f"is not a manifest of tinydeploy: {error!r}", hint=hint)) from error
-    missing = [file.name for file in (project.model_source, root / f"{name}.h") if not file.is_file()]
+    missing = [file.name for file in (project.model_source, root / f"{project.name}.h") if not file.is_file()]
     if missing:
         raise InputError(Problem(str(root), f"lacks {', '.join(missing)}", hint="convert the model again"))
     return project

@@ -23,6 +23,8 @@ from tinydeploy.target.project import C_TYPES, Project, load_project
 from tinydeploy.target.sizes import KERNEL_PREFIX, MODEL_PREFIX, BuildResult, account, analyse_stack, is_harness
 from tinydeploy.target.tools import install_hint, require_tool, tool_version
 
+__all__ = ["WARNINGS", "BuildResult", "build_firmware", "build_host", "render_main"]
+
 WARNINGS = (
     "-Wall",
     "-Wextra",

@@ -20,6 +20,10 @@ _REGISTERS = re.compile(r"\{([^}]*)\}")
 _TAKEN = 3
 
 
+def _is_load(instruction: Instruction) -> bool:
+    return _LOAD.match(instruction.mnemonic) is not None or instruction.mnemonic.startswith("vldr")
+
+
 def _static_cost(instruction: Instruction, behind_load: bool) -> int:
     """Cycles of an instruction that does not branch."""
     name = instruction.mnemonic
@@ -27,7 +31,7 @@ def _static_cost(instruction: Instruction, behind_load: bool) -> int:
     listed = _REGISTERS.search(instruction.operands)
     if base.startswith(("ldrd", "strd")):
         return 3
-    if _LOAD.match(name) or base == "vldr":
+    if _is_load(instruction):
         return 1 if behind_load else 2
     if listed and base.startswith(("ldm", "stm", "push", "pop", "vldm", "vstm", "vpush", "vpop")):
         registers = count_registers(listed.group(1))
@@ -49,25 +53,31 @@ def _is_conditional(instruction: Instruction) -> bool:
     return base in ("cbz", "cbnz") or (instruction.is_branch and base != "b")
 
 
-def estimate_cycles(code: Sequence[Instruction], executed: Mapping[int, int]) -> dict[int, int]:
-    """Return estimated cycles by address, for ``executed`` instruction counts by address; ``code`` is in address order.
+class CycleModel:
+    """Costs of one firmware's instructions; ``code`` is in address order."""
 
-    A conditional branch was passed, not taken, as often as the instruction behind it ran: exact where nothing else
-    leads there, as behind a loop, else a low estimate.
-    """
-    cycles: dict[int, int] = {}
-    behind_load = False
-    for place, instruction in enumerate(code):
-        times = executed.get(instruction.address, 0)
-        cost = _static_cost(instruction, behind_load)
-        base = instruction.mnemonic.split(".")[0]
-        behind_load = _LOAD.match(instruction.mnemonic) is not None or base == "vldr"
-        if not times:
-            continue
-        if not _is_conditional(instruction):
-            cycles[instruction.address] = cost * times
-            continue
-        following = code[place + 1].address if place + 1 < len(code) else -1
-        passed = min(times, executed.get(following, 0))
-        cycles[instruction.address] = passed + _TAKEN * (times - passed)
-    return cycles
+    def __init__(self, code: Sequence[Instruction]) -> None:
+        self._costs: dict[int, int] = {}
+        self._behind_branch: dict[int, int] = {}
+        behind_load = False
+        for instruction in code:
+            self._costs[instruction.address] = _static_cost(instruction, behind_load)
+            behind_load = _is_load(instruction)
+            if _is_conditional(instruction):
+                self._behind_branch[instruction.address] = instruction.address + instruction.size
+
+    def cycles(self, executed: Mapping[int, int]) -> dict[int, int]:
+        """Return estimated cycles by address, for ``executed`` instruction counts by address.
+
+        A conditional branch was passed, not taken, as often as the instruction behind it ran: exact where nothing else
+        leads there, as behind a loop, else a low estimate.
+        """
+        cycles = {}
+        for address, times in executed.items():
+            behind = self._behind_branch.get(address)
+            if behind is None:
+                cycles[address] = self._costs[address] * times
+            else:
+                passed = min(times, executed.get(behind, 0))
+                cycles[address] = passed + _TAKEN * (times - passed)
+        return cycles

@@ -6,22 +6,30 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tinydeploy.target.project import Project
+from tinydeploy.target.project import parse_manifest
 from tinydeploy.validate.run import RunResult, failure, run_program
 from tinydeploy.validate.stream import layout_of, read_output, write_input
 
 
 def run_host(
-    program: Path, project: Project, inputs: Mapping[str, NDArray[np.generic]], *, timeout: float = 600.0
+    program: Path,
+    manifest: Mapping[str, Any],
+    inputs: Mapping[str, NDArray[np.generic]],
+    *,
+    timeout: float = 600.0,
 ) -> RunResult:
     """Run a program of ``build_host`` on ``inputs`` (``[samples, (steps,) ...]`` by name, in the model's types).
 
+    ``manifest`` is what the project's manifest.json holds.
+
     Raises: InputError (the arrays do not fit the model), ValidationError (a crash, a sanitiser's finding, a time-out).
     """
+    project = parse_manifest(manifest, program.parent)
     layout = layout_of(project, inputs)
     where = f"{project.name} on host"
     # A leak report would need ptrace, which containers often forbid; the program allocates nothing.

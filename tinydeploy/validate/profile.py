@@ -7,10 +7,10 @@ import dataclasses
 import functools
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from tinydeploy.assets import asset_dir
@@ -19,7 +19,7 @@ from tinydeploy.target.disasm import Listing, disassemble
 from tinydeploy.target.elf import Elf, read_elf
 from tinydeploy.target.sizes import BuildResult
 from tinydeploy.target.tools import tool_version
-from tinydeploy.validate.cycles import estimate_cycles
+from tinydeploy.validate.cycles import CycleModel
 from tinydeploy.validate.run import HotFunction, Instructions, NodeCount
 from tinydeploy.validate.stream import Trailer
 
@@ -51,8 +51,6 @@ def plugin_path(qemu: str) -> Path | None:
 
     None when it cannot be built or QEMU does not load it.
     """
-    import shutil
-
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None
@@ -81,24 +79,22 @@ def plugin_path(qemu: str) -> Path | None:
 
 @dataclasses.dataclass(frozen=True)
 class _Counts:
-    """The plugin's answer: regions (calls, first, least, most), instructions by slot, segments' executions."""
+    """The plugin's answer: regions (calls, first, least, most); executions by (slot, first address, instructions)."""
 
     regions: list[tuple[int, int, int, int]]
-    slots: list[int]
-    segments: dict[tuple[int, int], int]
+    segments: dict[tuple[int, int, int], int]
 
 
 def _read_counts(path: Path) -> _Counts:
-    counts = _Counts([], [], {})
+    counts = _Counts([], {})
     for line in path.read_text(encoding="ascii").splitlines() if path.is_file() else []:
         kind, *words = line.split()
         if kind == "region":
             calls, first, least, most = (int(word) for word in words[1:])
             counts.regions.append((calls, first, least, most))
-        elif kind == "slot":
-            counts.slots.append(int(words[1]))
         else:
-            counts.segments[int(words[0], 16), int(words[1])] = int(words[2])
+            length, slot, executions = (int(word) for word in words[1:])
+            counts.segments[slot, int(words[0], 16), length] = executions
     return counts
 
 
@@ -112,6 +108,8 @@ class PluginProfiler:
         self._plugin = plugin
         self._elf: Elf = read_elf(build.elf)
         self._listing: Listing = disassemble(build.elf, self._elf)
+        functions = self._listing.functions
+        self._code = [instruction for at in sorted(functions) for instruction in functions[at].instructions]
         self._slots: dict[str, int] = {}
 
     def _entry(self, function: str) -> int:
@@ -160,52 +158,57 @@ class PluginProfiler:
             what = f"the instruction counter saw {seen} of {trailer.steps} runs"
             raise ValidationError(Problem(self._build.project.name, what))
         _, first, least, most = counts.regions[0]
-        order = sorted(self._listing.functions)
-        own, cycles_of = self._by_function(counts, order)
-        cycles = cycles_of.total() if cycles_of else None
+        executed = self._executed(counts)
+        if sum(times.total() for times in executed.values()) != first:
+            raise InternalError(Problem(self._build.project.name, "the instruction counts of the nodes do not add up"))
+        model = CycleModel(self._code) if self._build.board.cpu.klass != "mve" else None
+        cycles = {slot: model.cycles(times) for slot, times in executed.items()} if model else None
         return Instructions(
             per_inference=first,
             least=least,
             most=most,
-            overhead=counts.slots[0],
+            overhead=executed[0].total(),
             init=counts.regions[1][1],
-            per_node=tuple(self._nodes(counts.slots)),
-            hot=tuple(
-                HotFunction(self._listing.functions[at].name, count, cycles_of[at] if cycles_of else None)
-                for at, count in own.most_common(_HOT)
-            ),
+            per_node=tuple(self._nodes(executed, cycles)),
+            hot=tuple(self._hot(executed, cycles)),
             method=self.method,
-            cycles=cycles,
+            cycles=sum(sum(part.values()) for part in cycles.values()) if cycles is not None else None,
         )
 
-    def _nodes(self, slots: Sequence[int]) -> list[NodeCount]:
+    def _executed(self, counts: _Counts) -> dict[int, Counter[int]]:
+        """Executions in the first inference, by slot and by address."""
+        place = {instruction.address: i for i, instruction in enumerate(self._code)}
+        executed: dict[int, Counter[int]] = defaultdict(Counter)
+        for (slot, address, length), times in counts.segments.items():
+            if address not in place:
+                raise InternalError(Problem(self._build.project.name, f"executed unknown code at 0x{address:x}"))
+            for instruction in self._code[place[address] : place[address] + length]:
+                executed[slot][instruction.address] += times
+        return executed
+
+    def _nodes(self, executed: dict[int, Counter[int]], cycles: dict[int, dict[int, int]] | None) -> list[NodeCount]:
         counted: set[str] = set()
         nodes = []
         for name, op, function in self._build.project.nodes:
-            fresh = bool(function) and function not in counted
+            slot = self._slots[function] if function and function not in counted else -1
             counted.add(function)
-            nodes.append(NodeCount(name, op, function, slots[self._slots[function]] if fresh else 0))
+            spent = None if cycles is None else sum(cycles.get(slot, {}).values())
+            nodes.append(NodeCount(name, op, function, executed.get(slot, Counter()).total(), spent))
         return nodes
 
-    def _by_function(self, counts: _Counts, order: list[int]) -> tuple[Counter[int], Counter[int] | None]:
-        """Instructions and estimated cycles of the first inference, by the address of the function that holds them."""
-        executed: Counter[int] = Counter()
-        code = [i for at in order for i in self._listing.functions[at].instructions]
-        index = {instruction.address: place for place, instruction in enumerate(code)}
-        for (address, length), times in counts.segments.items():
-            place = index.get(address)
-            if place is None:
-                raise InternalError(Problem(self._build.project.name, f"executed unknown code at 0x{address:x}"))
-            for instruction in code[place : place + length]:
-                executed[instruction.address] += times
-        cycles = estimate_cycles(code, executed) if self._build.board.cpu.klass != "mve" else None
+    def _hot(self, executed: dict[int, Counter[int]], cycles: dict[int, dict[int, int]] | None) -> list[HotFunction]:
+        order = sorted(self._listing.functions)
         own: Counter[int] = Counter()
         spent: Counter[int] = Counter()
-        for address, times in executed.items():
-            at = order[bisect.bisect_right(order, address) - 1]
-            own[at] += times
-            spent[at] += cycles[address] if cycles else 0
-        return own, spent if cycles else None
+        for slot, times in executed.items():
+            for address, count in times.items():
+                function = order[bisect.bisect_right(order, address) - 1]
+                own[function] += count
+                spent[function] += cycles[slot][address] if cycles else 0
+        return [
+            HotFunction(self._listing.functions[at].name, count, spent[at] if cycles else None)
+            for at, count in own.most_common(_HOT)
+        ]
 
 
 class IcountProfiler:

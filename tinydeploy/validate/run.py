@@ -9,23 +9,25 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tinydeploy.errors import Problem, ValidationError
+from tinydeploy.validate.cycles import MODEL as CYCLE_MODEL
 from tinydeploy.validate.stream import STATUS
 
 
 @dataclasses.dataclass(frozen=True)
 class NodeCount:
-    """Executed instructions (and estimated cycles) of one node in the first inference."""
+    """Executed instructions and estimated cycles (None: no model applies) of one node in the first inference."""
 
     name: str
     op: str
     function: str
     instructions: int
-    cycles: int | None = None
+    cycles: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +36,7 @@ class HotFunction:
 
     name: str
     instructions: int
-    cycles: int | None = None
+    cycles: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +57,19 @@ class Instructions:
     method: str
     cycles: int | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        """Return ``{per_inference, min, max, overhead, init, per_node [...], hot [...], method}``."""
+        return {
+            "per_inference": self.per_inference,
+            "min": self.least,
+            "max": self.most,
+            "overhead": self.overhead,
+            "init": self.init,
+            "per_node": [dataclasses.asdict(node) for node in self.per_node],
+            "hot": [dataclasses.asdict(function) for function in self.hot],
+            "method": self.method,
+        }
+
 
 @dataclasses.dataclass(frozen=True)
 class RunResult:
@@ -62,7 +77,19 @@ class RunResult:
 
     outputs: dict[str, NDArray[np.generic]]
     stack_bytes: int | None
-    instructions: Instructions | None = None
+    counts: Instructions | None = None
+
+    @property
+    def instructions(self) -> dict[str, Any] | None:
+        """The counts as `validate --json` shows them; None where nothing was counted."""
+        return self.counts.as_json() if self.counts else None
+
+    @property
+    def cycles_estimated(self) -> dict[str, Any] | None:
+        """Estimated cycles as `validate --json` shows them; None where nothing was counted or no model applies."""
+        if self.counts is None or self.counts.cycles is None:
+            return None
+        return {"per_inference": self.counts.cycles, "model": CYCLE_MODEL}
 
 
 def run_program(

@@ -57,7 +57,8 @@ def element_type(spec: TensorSpec) -> np.dtype[np.generic]:
 
 
 def _layout_of(spec: TensorSpec, array: NDArray[np.generic], stateful: bool) -> Layout | Problem:
-    shapes = {spec.shape, spec.sample_shape}
+    # The batch axis of 1 that most models carry may be left out.
+    shapes = {spec.shape, spec.shape[1:] if spec.shape[:1] == (1,) else spec.shape}
     if array.dtype != np.dtype(spec.dtype):
         return Problem(f"input {spec.name!r}", f"has dtype {array.dtype}", rule=f"the model takes {spec.dtype}")
     if array.ndim >= 1 and array.shape[0] > 0:
@@ -65,7 +66,7 @@ def _layout_of(spec: TensorSpec, array: NDArray[np.generic], stateful: bool) -> 
             return Layout(array.shape[0], 1, False)
         if stateful and array.ndim >= 2 and array.shape[1] > 0 and array.shape[2:] in shapes:
             return Layout(array.shape[0], array.shape[1], True)
-    expected = ", ".join(["samples", *(["steps"] if stateful else []), *map(str, spec.sample_shape)])
+    expected = ", ".join(["samples", *(["steps"] if stateful else []), *map(str, spec.shape)])
     return Problem(f"input {spec.name!r}", f"has shape {list(array.shape)}", rule=f"expected [{expected}]")
 
 
@@ -114,7 +115,7 @@ def write_input(folder: Path, project: Project, inputs: Mapping[str, NDArray[np.
 
 
 def read_output(folder: Path, project: Project, layout: Layout) -> tuple[dict[str, NDArray[np.generic]], Trailer]:
-    """Read ``folder/td_out.bin``: arrays ``[samples, (steps,) ...]`` by output name, and the trailer.
+    """Read ``folder/td_out.bin``: arrays ``[samples, (steps,) *shape]`` by output name, and the trailer.
 
     Raises: ValidationError if the stream is cut short or reports fewer runs than were asked for.
     """
@@ -138,6 +139,6 @@ def read_output(folder: Path, project: Project, layout: Layout) -> tuple[dict[st
     at = 0
     for spec in project.outputs:
         block = np.ascontiguousarray(table[:, at : at + spec.step_bytes])
-        outputs[spec.name] = block.view(element_type(spec)).reshape(*lead, *spec.sample_shape)
+        outputs[spec.name] = block.view(element_type(spec)).reshape(*lead, *spec.shape)
         at += spec.step_bytes
     return outputs, Trailer(words[2], words[3], words[4] or None, words[5] or None)
