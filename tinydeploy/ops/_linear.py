@@ -9,8 +9,10 @@ import numpy as np
 from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.numerics.requantise import (
     INT32_MAX,
+    float_to_int32,
     multiply_by_quantised_multiplier,
     quantise_multipliers,
+    round_half_away,
     wrap_int32,
 )
 from tinydeploy.ops._op import Signature, clamp_limits
@@ -85,6 +87,14 @@ def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind:
     multipliers, shifts = quantise_multipliers(scales)
     values = multiply_by_quantised_multiplier(accumulators, multipliers, shifts)
     return to_elem(values, clamp, kind)
+
+
+def finish_once(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
+    """Scale int32 accumulators [..., O] by real (float64) scales, round once, halves away from zero, clamp to ``kind``.
+
+    What leaves int32 saturates (a C++ cast on x86 would give the lowest integer).
+    """
+    return to_elem(float_to_int32(round_half_away(accumulators * scales)), clamp, kind)
 
 
 def to_elem(values: Array, clamp: tuple[float, float], kind: Type) -> Array:

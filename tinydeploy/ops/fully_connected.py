@@ -41,8 +41,9 @@ class FullyConnected(Op):
 
     x [..., K], weights [O, K], bias [O] or None; y [..., O].
 
-    Integers: int32 accumulators that wrap, then double rounding with a Q31 multiplier.
-    Source: TFLite FULLY_CONNECTED; ONNX Gemm and MatMul by a constant.
+    Integers: int32 accumulators that wrap, times the real ratio of scales (float64), rounded once, halves away from
+    zero. A Q31 multiplier with single rounding is the same but for ties and accumulators within 2**-32 of one.
+    Source: TFLite FULLY_CONNECTED, reference_integer_ops::FullyConnected of LiteRT 2; ONNX Gemm, MatMul by a constant.
     """
 
     name: ClassVar[str] = "fully_connected"
@@ -76,7 +77,7 @@ class FullyConnected(Op):
         dtype = _linear.exact_dtype(weights, (1,), sig.input(0).elem)
         sums = x.astype(dtype) @ weights.astype(dtype).T
         accumulators = _linear.add_offsets(sums, bias, sig.input(0).zero_point, np.asarray(weights.sum(axis=1)))
-        return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
+        return (_linear.finish_once(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
 
     def macs(self, sig: Signature) -> int:
         """Output size times K."""
