@@ -1,0 +1,21 @@
+"""The one list of passes. Each stage is repeated until nothing changes; a stage may name a pass of an earlier one."""
+
+from __future__ import annotations
+
+_FOLD = (
+    "remove_identity",
+    "fold_constants",
+    "merge_duplicates",
+    "channels_last",
+    "sink_reshape",
+    "permute_dense",
+    "fold_pad",
+    "fold_batch_norm",
+    "fold_affine",
+    "fuse_clamp",
+)
+
+STAGES: tuple[tuple[str, ...], ...] = (
+    _FOLD,
+    ("expand_batch_norm", *_FOLD),  # only now is it certain that nothing takes them up
+)
