@@ -14,24 +14,30 @@ from tinydeploy.quant.statistics import Statistics
 _CHUNK_BYTES = 64 << 20
 
 
-def collect(graph: Graph, feeds: dict[str, Array], names: Iterable[str]) -> dict[str, Statistics]:
-    """Statistics of the values ``names`` (float32, not constant) over all samples of ``feeds``.
+def collect(
+    graph: Graph, feeds: dict[str, Array], names: Iterable[str]
+) -> tuple[dict[str, Statistics], dict[str, Array]]:
+    """Statistics of the values ``names`` (float32, not constant) over all samples of ``feeds``, and class votes.
 
     ``feeds``: arrays by input name, samples ahead of the value's shape, or samples and steps for a model with state.
+    The votes are the arg-max over all values of each graph output, one a sample.
     Raises: InputError naming the first nodes whose result is not finite.
     """
     wanted = sorted(names)
     steps = has_steps(graph, feeds)
     statistics = {name: Statistics() for name in wanted}
+    votes: dict[str, list[Array]] = {name: [] for name in graph.outputs}
     for chunk in chunks(graph, feeds):
         results = run_float(graph, chunk, keep=wanted, steps=steps)
         _require_finite(graph, results, wanted)
         for name in wanted:
             statistics[name].add(results[name])
+        for name in graph.outputs:
+            votes[name].append(results[name].reshape(len(results[name]), -1).argmax(axis=1))
     for state in graph.states:
         if state.read in statistics:
             statistics[state.read].add(state.initial)
-    return statistics
+    return statistics, {name: np.concatenate(parts) for name, parts in votes.items()}
 
 
 def has_steps(graph: Graph, feeds: dict[str, Array]) -> bool:

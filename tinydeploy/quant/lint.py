@@ -29,10 +29,10 @@ def warnings(graph: Graph, feeds: dict[str, Array]) -> list[str]:
     return found
 
 
-def class_warnings(graph: Graph, outputs: dict[str, Array], feeds: dict[str, Array]) -> list[str]:
+def class_warnings(graph: Graph, votes: dict[str, Array], feeds: dict[str, Array]) -> list[str]:
     """Texts about which classes the float model sees in the calibration samples.
 
-    ``outputs``: the float model's outputs by name, samples first. Silent where the model is no plain classifier.
+    ``votes``: its arg-max by output name, one a sample. Silent where the model is no plain classifier.
     """
     if len(graph.outputs) != 1 or graph.states:
         return []
@@ -41,14 +41,12 @@ def class_warnings(graph: Graph, outputs: dict[str, Array], feeds: dict[str, Arr
     classes = max(kind.shape, default=1)
     if kind.elem is not Elem.F32 or kind.size != classes or not 2 <= classes <= _MANY_CLASSES:
         return []
-    if _largest_operator_is_not_a_classifier(graph, name):
-        return []
-    top = outputs[name].reshape(-1, classes).argmax(axis=1)
-    counts = np.bincount(top, minlength=classes)
+    top = votes[name]
     count = len(top)
-    if count < FEW_SAMPLES:
+    if count < FEW_SAMPLES or not _is_classifier(graph, name):
         return []
-    if counts.max() == count and classes > 1:
+    counts = np.bincount(top, minlength=classes)
+    if counts.max() == count:
         text = f"calibration: the float model says class {top[0]} for all {count} samples"
         return [f"{text}: check their scale, their layout and that all classes are among them{_whole(feeds)}"]
     missing = [str(i) for i in np.flatnonzero(counts == 0)]
@@ -65,18 +63,17 @@ def class_warnings(graph: Graph, outputs: dict[str, Array], feeds: dict[str, Arr
     return []
 
 
-def _largest_operator_is_not_a_classifier(graph: Graph, name: str) -> bool:
-    """True if the output is not scores over classes: it neither ends in softmax nor comes from a dense layer."""
+def _is_classifier(graph: Graph, name: str) -> bool:
+    """True if the output is scores over classes: softmax, or a dense layer that is not an autoencoder's."""
     node = graph.producer(name)
     while node is not None and node.op.name in ("reshape", "dequantize"):
         node = None if node.inputs[0] is None else graph.producer(node.inputs[0])
     if node is None:
-        return True
-    if node.op.name in ("softmax", "log_softmax"):
         return False
-    # A dense layer as wide as the input is an autoencoder's, not a classifier's.
-    width = max(graph.type(name).shape)
-    return node.op.name != "fully_connected" or any(graph.type(n).size == width for n in graph.inputs)
+    if node.op.name in ("softmax", "log_softmax"):
+        return True
+    width = graph.type(name).size
+    return node.op.name == "fully_connected" and all(graph.type(n).size != width for n in graph.inputs)
 
 
 def _whole(feeds: dict[str, Array]) -> str:

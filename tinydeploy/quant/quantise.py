@@ -41,10 +41,10 @@ def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, 
     samples = feeds.fit(graph, calibration, "calibration")
     integer = [node for node in graph.nodes if tied.runs_in_integers(graph, node)]
     groups = tied.find(graph, integer, scheme)
-    statistics = collect(graph, samples, groups.parents)
+    statistics, votes = collect(graph, samples, groups.parents)
     quants = _choose(graph, groups, statistics, scheme, ranges)
     result = Rewriter(graph, scheme, {node.name for node in integer}, quants).run()
-    result.warnings += lint.warnings(graph, samples)
+    result.warnings += lint.warnings(graph, samples) + lint.class_warnings(graph, votes, samples)
     verify(result, "quantise")
     return result
 

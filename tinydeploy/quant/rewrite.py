@@ -67,8 +67,8 @@ class Rewriter:
 
     def _integer(self, node: Node) -> None:
         rule = node.op.quant
-        for name in node.outputs:
-            self._make_home(name)
+        for output in node.outputs:
+            self._make_home(output)
         asked = self.quants[node.outputs[0]] if rule.ties and node.outputs[0] in self.quants else None
         inputs: list[str | None] = list(node.inputs)
         for place, name in enumerate(node.inputs):
