@@ -164,10 +164,14 @@ class Walker:
         nodes = entry.get("inbound_nodes")
         if not isinstance(nodes, list) or len(nodes) > MAX_LAYERS:
             raise self.damaged(f"{layer.origin} does not say where its inputs come from")
-        # Keras counts a nested model's creation as its call number 0, which the file leaves out.
+        # Keras counts a nested model's creation as its call number 0, which the file leaves out; Keras 3 does so for
+        # Functional models only, Keras 2 for every model that knows its input.
         nested = layer.config.get("layers") if layer.class_name in MODELS else None
         head = nested[0] if isinstance(nested, list) and nested else None
-        first = int(isinstance(head, dict) and head.get("class_name") == "InputLayer")
+        counted = isinstance(head, dict) and head.get("class_name") == "InputLayer"
+        if nodes and isinstance(nodes[0], dict) and layer.class_name == "Sequential":
+            counted = False
+        first = int(counted)
         return [_LayerCall(layer, first + i, self._operands(layer, node)) for i, node in enumerate(nodes)]
 
     def _operands(self, layer: Layer, node: object) -> list[tuple[str, int, int] | float]:

@@ -170,7 +170,8 @@ class Model:
         zero_points = np.zeros(scales.size, "<i8") if points is None or points.size == 0 else points
         if zero_points.size == 1:
             zero_points = np.repeat(zero_points, scales.size)
-        axis = None if scales.size == 1 else int(table.scalar(6, "i"))
+        # TOCO wrote the axis of the weights into the bias, which has one axis only.
+        axis = None if scales.size == 1 else 0 if len(shape) == 1 else int(table.scalar(6, "i"))
         if axis is not None and not (0 <= axis < len(shape) and shape[axis] == scales.size):
             raise self._reader.error(f"{where} has {scales.size} scales on axis {axis} of {list(shape)}")
         if zero_points.size != scales.size:

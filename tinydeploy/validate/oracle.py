@@ -1,0 +1,325 @@
+"""Runs a model in the runtime of its own format and compares the imported graph with it.
+
+LiteRT with its reference kernels for `.tflite`, ONNX Runtime for `.onnx`, Keras for `.h5` and `.keras`; each is
+imported only when a file of its format is checked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.metadata
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinydeploy.errors import InputError, Problem, ToolError
+from tinydeploy.ir import Array, Graph, Type
+from tinydeploy.ops._op import Signature
+from tinydeploy.ops.execute import run_float, run_integer
+
+FLOAT_TOLERANCE = 1e-4  # of the largest output value, or of 1 if all are smaller
+STEPS_MEAN, STEPS_MAX = 1.0, 12.0  # quantised ONNX: rounding differs from ONNX Runtime's, so steps of the output count
+HEAVY_MACS = 30_000_000
+_MODULES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
+
+
+@dataclasses.dataclass(frozen=True)
+class Oracle:
+    """A loaded model. ``run`` takes arrays [samples, ...shape] in the order of the model's inputs, returns its outputs.
+
+    ``exact``: integer outputs are those of TFLite's reference kernels, so every bit counts.
+    ``inside``: intermediate tensors of one sample by name, where the runtime tells them.
+    """
+
+    text: str
+    run: Callable[[list[Array]], list[Array]]
+    exact: bool = False
+    inside: Callable[[list[Array]], dict[str, Array]] | None = None
+
+
+class _Unavailable(Exception):
+    """No runtime can check this file; the text says why, and becomes a warning."""
+
+
+def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
+    """Compare ``graph`` with the runtime of the file it came from, on seeded random inputs.
+
+    Float outputs agree to `FLOAT_TOLERANCE`, integer outputs of TFLite models in every bit. Returns the runtime's name
+    and version, or None, with the reason in ``graph.warnings``, if there is none that runs the file.
+    Raises: InputError with the numbers if they disagree.
+    """
+    try:
+        oracle = _open(Path(path), graph)
+        feeds = _random_feeds(graph, seed)
+        theirs = _guarded(lambda: oracle.run(list(feeds.values())), oracle.text)
+    except _Unavailable as reason:
+        graph.warnings.append(f"the imported graph was not compared with the model's own runtime: {reason}")
+        return None
+    run = run_integer if _is_quantised(graph) else run_float
+    ours = run(graph, feeds)
+    if len(theirs) != len(graph.outputs):
+        raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(graph.outputs)}")
+    for name, other in zip(graph.outputs, theirs, strict=True):
+        fault = _compare(ours[name], np.asarray(other), graph.type(name), oracle, _is_quantised(graph))
+        if fault:
+            first = _first_difference(oracle, graph, feeds, run)
+            raise _disagreement(path, oracle, f"output {name!r}: {fault}{first}")
+    return oracle.text
+
+
+def run_oracle(path: Path, feeds: Mapping[str, Array]) -> list[Array]:
+    """Run a file in its own runtime. ``feeds``: [samples, ...shape] arrays in the order of the model's inputs.
+
+    Returns the outputs, [samples, ...shape] each, in the model's order.
+    Raises: ToolError if no runtime that can run the file is installed.
+    """
+    try:
+        oracle = _open(Path(path), None)
+        return [np.asarray(y) for y in _guarded(lambda: oracle.run(list(feeds.values())), oracle.text)]
+    except _Unavailable as reason:
+        raise ToolError(Problem(str(path), str(reason), hint="`tinydeploy doctor` lists what is missing")) from None
+
+
+def _open(path: Path, graph: Graph | None) -> Oracle:
+    suffix = path.suffix.lower()
+    if suffix in (".tflite", ".lite"):
+        return _litert(path, graph)
+    if suffix == ".onnx":
+        return _onnxruntime(path)
+    if suffix in (".h5", ".hdf5", ".keras"):
+        return _keras(path)
+    raise _Unavailable(f"no runtime is known for {suffix!r} files")
+
+
+def _guarded(run: Callable[[], Any], text: str) -> Any:
+    """Run foreign code, whose exceptions are of any kind; they mean that it cannot serve as an oracle."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return run()
+    except _Unavailable:
+        raise
+    except Exception as error:
+        message = str(error).strip().split("\n")[0][:200]
+        raise _Unavailable(f"{text} cannot run it: {type(error).__name__}: {message}") from error
+
+
+def _is_quantised(graph: Graph) -> bool:
+    return any(value.type.quant is not None for value in graph.values.values())
+
+
+def _random_feeds(graph: Graph, seed: int) -> dict[str, Array]:
+    """Whole range for integers; for floats a small, a normal and an image-like sample, since nobody knows the range."""
+    generator = np.random.default_rng(seed)
+    macs = sum(
+        node.op.macs(
+            Signature(
+                tuple(None if name is None else graph.type(name) for name in node.inputs),
+                tuple(graph.type(name) for name in node.outputs),
+            )
+        )
+        for node in graph.nodes
+    )
+    scales = (1.0,) if macs > HEAVY_MACS else (0.1, 1.0, 100.0)
+    feeds: dict[str, Array] = {}
+    for name in graph.inputs:
+        kind = graph.type(name)
+        if kind.elem.is_float:
+            feeds[name] = np.stack([generator.standard_normal(kind.shape) * s for s in scales]).astype(kind.elem.dtype)
+        else:
+            low, high = kind.elem.limits if kind.quant is not None or kind.elem.bits <= 8 else (0, 1)
+            shape = (len(scales), *kind.shape)
+            feeds[name] = generator.integers(low, high, shape, endpoint=True).astype(kind.elem.dtype)
+    return feeds
+
+
+def _compare(ours: Array, theirs: Array, kind: Type, oracle: Oracle, quantised: bool) -> str:
+    """What is wrong, or an empty text."""
+    if ours.size != theirs.size:
+        return f"shapes {list(ours.shape)} and {list(theirs.shape)}"
+    a, b = ours.reshape(theirs.shape).astype(np.float64), theirs.astype(np.float64)
+    off = np.abs(a - b)
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return "not-a-number in different places"
+    if not kind.elem.is_float and oracle.exact:
+        wrong = int(np.count_nonzero(off))
+        return f"{wrong} of {off.size} integers differ, by up to {int(off.max())}" if wrong else ""
+    if quantised and not oracle.exact:
+        step = kind.quant.scale[0] if kind.quant is not None and kind.elem.is_float else 1.0
+        mean, most = float(off.mean()) / step, float(off.max()) / step
+        return f"differs by {mean:.3g} steps on average" if mean > STEPS_MEAN or most > STEPS_MAX else ""
+    limit = FLOAT_TOLERANCE * max(1.0, float(np.nanmax(np.abs(b), initial=0.0)))
+    most = float(np.nanmax(off, initial=0.0))
+    return f"differs by up to {most:.3g}, allowed is {limit:.3g}" if most > limit else ""
+
+
+def _first_difference(oracle: Oracle, graph: Graph, feeds: Mapping[str, Array], run: Callable[..., Any]) -> str:
+    """Names the first node whose result differs, for runtimes that show their intermediate tensors."""
+    if oracle.inside is None:
+        return ""
+    one = {name: array[:1] for name, array in feeds.items()}
+    theirs = oracle.inside(list(one.values()))
+    names = [name for node in graph.nodes for name in node.outputs if name in theirs]
+    ours = run(graph, one, keep=names)
+    for node in graph.nodes:
+        for name in node.outputs:
+            if name in theirs and _compare(ours[name][0], theirs[name], graph.type(name), oracle, _is_quantised(graph)):
+                return f"; the first node that differs is {node.name!r} ({node.origin})"
+    return ""
+
+
+def _disagreement(path: Path, oracle: Oracle, what: str) -> InputError:
+    return InputError(
+        Problem(
+            str(path),
+            f"the imported graph computes something else than {oracle.text}: {what}",
+            "an imported graph gives the results of the model's own runtime",
+            "please report it with the model; --no-check converts it all the same",
+        )
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def _litert(path: Path, graph: Graph | None) -> Oracle:
+    try:
+        from ai_edge_litert import interpreter as litert
+
+        text = f"litert {_version('ai-edge-litert')} (BUILTIN_REF)"
+    except ImportError:
+        try:
+            from tflite_runtime import interpreter as litert
+
+            text = f"tflite_runtime {_version('tflite-runtime')} (BUILTIN_REF)"
+        except ImportError:
+            raise _Unavailable("ai-edge-litert is not installed (pip install 'tinydeploy[oracle-litert]')") from None
+
+    def prepare(**options: bool) -> Any:
+        model = litert.Interpreter(
+            str(path), experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF, **options
+        )
+        for detail, name in zip(model.get_input_details(), graph.inputs if graph else (), strict=False):
+            shape = graph.type(name).shape if graph else ()
+            if tuple(detail["shape"]) != shape:
+                model.resize_tensor_input(detail["index"], shape)
+        model.allocate_tensors()
+        return model
+
+    def invoke(model: Any, sample: list[Array]) -> None:
+        for detail, array in zip(model.get_input_details(), sample, strict=True):
+            model.set_tensor(detail["index"], np.ascontiguousarray(array, detail["dtype"]))
+        model.invoke()
+
+    def run(feeds: list[Array]) -> list[Array]:
+        results: list[list[Array]] = []
+        for sample in zip(*feeds, strict=True):
+            invoke(model, list(sample))
+            results.append([model.get_tensor(detail["index"]).copy() for detail in model.get_output_details()])
+        return [np.stack(column) for column in zip(*results, strict=True)]
+
+    def inside(feeds: list[Array]) -> dict[str, Array]:
+        whole = prepare(experimental_preserve_all_tensors=True)
+        invoke(whole, [array[0] for array in feeds])
+        tensors: dict[str, Array] = {}
+        for detail in whole.get_tensor_details():
+            with contextlib.suppress(ValueError):  # scratch tensors have no content
+                tensors[detail["name"]] = whole.get_tensor(detail["index"])
+        return tensors
+
+    model = _guarded(prepare, text)
+    return Oracle(text, run, exact=True, inside=inside)
+
+
+def _onnxruntime(path: Path) -> Oracle:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise _Unavailable("onnxruntime is not installed (pip install 'tinydeploy[oracle-onnx]')") from None
+    text = f"onnxruntime {onnxruntime.__version__}"
+
+    def prepare() -> Any:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def run(feeds: list[Array]) -> list[Array]:
+        names = [entry.name for entry in session.get_inputs()]
+        results = [session.run(None, dict(zip(names, sample, strict=True))) for sample in zip(*feeds, strict=True)]
+        return [np.stack(column) for column in zip(*results, strict=True)]
+
+    session = _guarded(prepare, text)
+    return Oracle(text, run)
+
+
+@contextlib.contextmanager
+def _quiet_tensorflow() -> Iterator[None]:
+    before = os.environ.get("TF_CPP_MIN_LOG_LEVEL")
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TF_CPP_MIN_LOG_LEVEL"]
+        else:
+            os.environ["TF_CPP_MIN_LOG_LEVEL"] = before
+
+
+def _keras(path: Path) -> Oracle:
+    from tinydeploy.frontends.keras_file import open_keras
+
+    # Keras imports the modules that a file names; only its own may be.
+    if not _only_own_modules(open_keras(path.read_bytes(), path).config):
+        raise _Unavailable("the file names modules that are not Keras' own, so Keras is not asked to load it")
+    try:
+        with _quiet_tensorflow():
+            import keras
+    except ImportError:
+        raise _Unavailable("keras is not installed (pip install 'tinydeploy[oracle-keras]')") from None
+    text = f"keras {keras.__version__}"
+
+    class DepthwiseConv2D(keras.layers.DepthwiseConv2D):  # type: ignore[misc]
+        """Takes the ``groups`` that Keras 2 wrote and Keras 3 refuses; it is always 1 in effect."""
+
+        def __init__(self, **settings: Any) -> None:
+            settings.pop("groups", None)
+            super().__init__(**settings)
+
+    def prepare() -> Any:
+        custom = {"DepthwiseConv2D": DepthwiseConv2D} if path.suffix.lower() != ".keras" else None
+        return keras.models.load_model(str(path), custom_objects=custom, compile=False, safe_mode=True)
+
+    def run(feeds: list[Array]) -> list[Array]:
+        results = []
+        for sample in zip(*feeds, strict=True):
+            outputs = model(list(sample) if len(sample) > 1 else sample[0], training=False)
+            results.append([np.asarray(y) for y in (outputs if isinstance(outputs, (list, tuple)) else [outputs])])
+        return [np.stack(column) for column in zip(*results, strict=True)]
+
+    model = _guarded(prepare, text)
+    return Oracle(text, run)
+
+
+def _only_own_modules(config: object) -> bool:
+    waiting = [config]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            module = item.get("module")
+            if module is not None and not str(module).startswith(_MODULES):
+                return False
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return True
