@@ -128,7 +128,9 @@ class _Import:
         key = (node.domain, node.op_type)
         if key not in translations and key not in folds:
             hint = "`tinydeploy ops` lists the operators; another export or opset may avoid this one"
-            self._fail(node, UnsupportedError(Problem("", "is not supported", hint=hint)), where)
+            self._fail(
+                node, UnsupportedError(Problem("", f"operator {node.op_type} is not supported", hint=hint)), where
+            )
             return
         sources = tuple(None if name == "" else self.known[name] for name in node.inputs)
         if any(isinstance(s, _Unknown) for s in sources):

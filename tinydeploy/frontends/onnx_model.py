@@ -37,7 +37,7 @@ class RawNode:
 
 @dataclasses.dataclass(frozen=True)
 class RawInput:
-    """A graph input: ``dims`` holds an int, a symbol's name or None (unknown) an axis; None where the rank is unknown."""
+    """A graph input. ``dims``: an int, a symbol's name or None (unknown) an axis; None where the rank is unknown."""
 
     name: str
     elem: Elem | None
@@ -62,11 +62,10 @@ def read(data: bytes, where: str) -> RawModel:
     (external data, functions, sparse tensors, an opset older than 7).
     """
     import onnx
-    from google.protobuf.message import DecodeError
 
     try:
         proto = onnx.ModelProto.FromString(data)
-    except (DecodeError, ValueError) as error:
+    except Exception as error:  # protobuf has a class of its own, whose place differs between releases
         raise InputError(Problem(where, f"is not an ONNX file: {error}", hint="export the model again")) from error
     if not proto.HasField("graph") or not (proto.graph.node or proto.graph.output):
         raise InputError(Problem(where, "holds no graph", "an ONNX file holds a model with nodes and outputs"))

@@ -88,7 +88,7 @@ def set_input(node: Node, index: int, name: str | None) -> None:
 
 
 def bypass(graph: Graph, node: Node, source: str) -> bool:
-    """Remove ``node``, whose one output equals ``source``. False if both names must live on (an input that is an output)."""
+    """Remove ``node``, whose one output equals ``source``; False if both names must live on (an input is an output)."""
     (output,) = node.outputs
     if not graph.is_kept(output):
         graph.replace_uses(output, source)

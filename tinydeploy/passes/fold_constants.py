@@ -1,4 +1,4 @@
-"""Computes nodes whose inputs are all constants. Float results are those of the reference, integers those of the twin."""
+"""Computes nodes whose inputs are all constants: float results by the reference, integers by the twin. Exact."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ def _rewrite(graph: Graph, node: Node) -> bool:
     source = node.inputs[0]
     assert source is not None
     if node.op.name == "transpose" and moves_only_ones(graph.type(source).shape, node.op.perm):
-        if graph.type(source).quant is not None and graph.type(source).quant.axis is not None:
+        quant = graph.type(source).quant
+        if quant is not None and quant.axis is not None:
             return False
         node.op = Reshape(shape=graph.type(node.outputs[0]).shape)
         return True

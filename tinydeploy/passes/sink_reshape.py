@@ -72,7 +72,7 @@ def _plain(graph: Graph, reshape: Node) -> bool:
 
 
 def _unshaped(graph: Graph, name: str, result: tuple[int, ...], shape: tuple[int, ...]) -> Callable[[], str] | None:
-    """A way to get the operand ``name`` of a result of shape ``result`` for one of shape ``shape``; None if there is none."""
+    """A way to get the operand ``name`` of a result of shape ``result`` for one of ``shape``; None if there is none."""
     before = producer_of(graph, name, "reshape")
     if before is not None and graph.type(name).shape == result and graph.type(str(before.inputs[0])).shape == shape:
         return lambda: str(before.inputs[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def _padding(mode: str, size: int, span: int, stride: int, explicit: Pair) -> Pa
 
 
 def _overshoot(padded: int, span: int, stride: int, real: int) -> int:
-    """How far the last window of ceil_mode reaches beyond the padding; a window that starts beyond ``real`` is dropped."""
+    """How far the last window of ceil_mode reaches beyond the padding; one that starts beyond ``real`` is dropped."""
     count = -(-(padded - span) // stride) + 1
     if (count - 1) * stride >= real:
         count -= 1
@@ -105,7 +106,7 @@ def channels_first(call: Call, name: str, rank: int) -> str:
 
 @translates("Conv")
 def conv(call: Call) -> Results:
-    """x [N, C, ...], W [M, C / group, ...], B [M]. Source: ONNX Conv-22."""
+    """X [N, C, ...], W [M, C / group, ...], B [M]. Source: ONNX Conv-22."""
     rank = spatial_rank(call)
     weights = call.constant(1, "weights")
     bias = call.optional(2, "bias")
@@ -123,7 +124,7 @@ def conv(call: Call) -> Results:
     ohwi = np.moveaxis(weights.reshape(*weights.shape[:2], *shape.kernel), 1, 3)
     x = channels_last(call, call.float_value(0))
     held_bias = None if bias is None else call.hold(bias, call.node.inputs[2])
-    common = {"stride": shape.stride, "dilation": shape.dilation, "padding": shape.padding}
+    common: dict[str, Any] = {"stride": shape.stride, "dilation": shape.dilation, "padding": shape.padding}
     if groups == channels and groups > 1:
         multiplier = weights.shape[0] // groups
         held = call.hold(ohwi[..., 0].transpose(1, 2, 0)[np.newaxis], call.node.inputs[1])

@@ -114,10 +114,8 @@ def split(call: Call) -> Results:
 
 @translates("Slice")
 def slice_(call: Call) -> Results:
-    """Regular ranges of some axes, steps above 0."""
+    """Regular ranges of some axes."""
     ranges = slices(call)
-    if min(r.step for r in ranges) < 1:
-        raise refuse("a step is negative", "steps are at least 1")
     begin, stride = tuple(r.start for r in ranges), tuple(r.step for r in ranges)
     return (call.emit("strided_slice", call.value(0), begin=begin, end=tuple(r.stop for r in ranges), stride=stride),)
 
