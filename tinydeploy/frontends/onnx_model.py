@@ -74,6 +74,10 @@ def read(data: bytes, where: str) -> RawModel:
     ordered = _sorted_nodes(proto.graph, where)
     del proto.graph.node[:]
     proto.graph.node.extend(ordered)
+    inputs = [_input(v, where) for v in proto.graph.input]
+    for info in (*proto.graph.input, *proto.graph.output):  # the checker insists on shapes; the import does not
+        if info.type.HasField("tensor_type"):
+            info.type.tensor_type.shape.SetInParent()
     try:
         onnx.checker.check_model(proto)
     except Exception as error:  # the checker's classes differ between releases of onnx
@@ -83,7 +87,7 @@ def read(data: bytes, where: str) -> RawModel:
     return RawModel(
         opsets,
         [_node(n, where) for n in proto.graph.node],
-        [_input(v, where) for v in proto.graph.input if v.name not in constants],
+        [entry for entry in inputs if entry.name not in constants],
         [v.name for v in proto.graph.output],
         constants,
     )
