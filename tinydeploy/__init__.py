@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-__all__ = ["Model", "compile", "load", "quantize", "validate"]
+from tinydeploy.version import __version__
+
+_INTERFACE = ("Model", "compile", "load", "quantize", "validate")
+__all__ = ["Model", "__version__", "compile", "load", "quantize", "validate"]
 
 if TYPE_CHECKING:
     from tinydeploy.api import Model, compile, load, quantize, validate
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Import the Python interface when it is first used: `tinydeploy --help` must not pay for NumPy."""
-    if name in __all__:
+    if name in _INTERFACE:
         from tinydeploy import api
 
         return getattr(api, name)

@@ -16,7 +16,7 @@ from types import FrameType
 
 import click
 
-from tinydeploy import __version__
+from tinydeploy.version import __version__
 
 
 class _Commands(click.Group):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tinydeploy import __version__
+from tinydeploy.version import __version__
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit import literals
 from tinydeploy.emit.names import Namer, comment

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tinydeploy import __version__
+from tinydeploy.version import __version__
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit.cfile import Printer, render
 from tinydeploy.emit.names import model_name

@@ -161,7 +161,8 @@ def quantise(real: Array, kind: Type) -> Array:
     scale = kind.quant.broadcast(kind.quant.scales(), rank)
     zero = kind.quant.broadcast(kind.quant.zero_points(), rank)
     low, high = kind.elem.limits
-    return np.clip(np.rint(np.asarray(real, np.float64) / scale) + zero, low, high).astype(kind.elem.dtype)
+    rounded: Array = np.rint(np.asarray(real, np.float64) / scale) + zero
+    return np.clip(rounded, low, high).astype(kind.elem.dtype)
 
 
 def dequantise(integers: Array, kind: Type) -> Array:

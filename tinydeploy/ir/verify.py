@@ -60,9 +60,9 @@ def _faults(graph: Graph) -> list[str]:
             faults.append(f"two nodes are called {node.name!r}")
         names.add(node.name)
         whole = True
-        for name in node.inputs:
-            if name is not None and name not in known:
-                faults.append(f"node {node.name!r} reads {name!r} before it is written")
+        for operand in node.inputs:
+            if operand is not None and operand not in known:
+                faults.append(f"node {node.name!r} reads {operand!r} before it is written")
                 whole = False
         for name in node.outputs:
             whole = need(name, f"node {node.name!r}") and whole
