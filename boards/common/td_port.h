@@ -20,7 +20,7 @@ void td_port_puts(const char *text);
 /* Ends the program with a status; 0 means all went well. */
 void td_port_exit(int status);
 
-/* Fills the free stack below the caller's stack pointer with a pattern, at most 64 KB of it. */
+/* Fills the free stack below the caller's stack pointer with a pattern, at most 1 MB of it. */
 void td_stack_paint(void);
 
 /* Bytes below the caller's stack pointer that were written since td_stack_paint; both calls come from one function.

@@ -95,12 +95,45 @@ void td_mini_scale(const int8_t *x, const int8_t *w, int32_t *sums, int32_t n)
 WEIGHTS = np.array([3, -2, 1, 4, 5, -6, 7, 1], dtype=np.int64)
 
 
-def write_mini(folder: Path, *, extra: str = "", arena: int = 64, weights: int = 300, cpu: str = "cortex-m0") -> Path:
-    """Write the project; ``extra`` are C statements in its second node."""
+CALLER_IO = """
+void mini_run(mini_ctx *c, const int8_t *in0, const int16_t *in1, int8_t *out0, int32_t *out1)
+{
+    for (int32_t i = 0; i < 8; ++i) {
+        mini_input_0(c)[i] = in0[i];
+    }
+    for (int32_t i = 0; i < 3; ++i) {
+        mini_input_1(c)[i] = in1[i];
+    }
+    mini_node0(c);
+    mini_node1(c);
+    for (int32_t i = 0; i < 8; ++i) {
+        out0[i] = mini_output_0(c)[i];
+    }
+    *out1 = *mini_output_1(c);
+}
+"""
+
+
+def write_mini(
+    folder: Path,
+    *,
+    extra: str = "",
+    arena: int = 64,
+    weights: int = 300,
+    cpu: str = "cortex-m0",
+    caller_io: bool = False,
+) -> Path:
+    """Write the project; ``extra`` are C statements in its second node, ``caller_io`` makes run take buffers."""
+    header, source = HEADER, SOURCE
+    if caller_io:
+        plain_run = source[source.index("void mini_run") : source.index("void mini_reset")]
+        source = source.replace(plain_run, CALLER_IO)
+        prototype = CALLER_IO.strip().splitlines()[0] + ";"
+        header = header.replace("void mini_run(mini_ctx *c);", prototype)
     (folder / "runtime" / "include").mkdir(parents=True)
     (folder / "runtime" / "src").mkdir()
-    (folder / "mini.h").write_text(HEADER.replace("ARENA_BYTES 64", f"ARENA_BYTES {arena}"))
-    (folder / "mini.c").write_text(SOURCE.replace("EXTRA", extra).replace("weights[300]", f"weights[{weights}]"))
+    (folder / "mini.h").write_text(header.replace("ARENA_BYTES 64", f"ARENA_BYTES {arena}"))
+    (folder / "mini.c").write_text(source.replace("EXTRA", extra).replace("weights[300]", f"weights[{weights}]"))
     (folder / "runtime" / "include" / "td_mini.h").write_text(KERNEL_H)
     (folder / "runtime" / "src" / "td_mini.c").write_text(KERNEL_C)
     manifest = {
@@ -116,6 +149,7 @@ def write_mini(folder: Path, *, extra: str = "", arena: int = 64, weights: int =
         ],
         "arena_bytes": arena,
         "state_bytes": 32,
+        "io_buffers": "caller" if caller_io else "arena",
         "nodes": [
             {"name": "scale", "op": "mul", "function": "mini_node0"},
             {"name": "sum", "op": "add", "function": "mini_node1"},
@@ -138,4 +172,8 @@ def expected(inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     sums = np.cumsum(inputs["x"].astype(np.int64) * WEIGHTS, axis=1)
     extra = inputs["extra"].astype(np.int64)
     total = sums.sum(axis=2) + extra[..., 0] + extra[..., 1] * extra[..., 2]
-    return {"y": (sums & 0x7F).astype(np.int8), "total": total[..., None].astype(np.int32)}
+    lead = total.shape
+    return {
+        "y": (sums & 0x7F).astype(np.int8).reshape(*lead, 1, 8),
+        "total": total.astype(np.int32).reshape(*lead, 1, 1),
+    }

@@ -49,6 +49,10 @@ class Elf:
         found = (symbol for symbol in self.symbols if symbol.is_function and not symbol.undefined)
         return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
 
+    def containing(self, address: int) -> Symbol | None:
+        """Return the function whose code holds ``address``."""
+        return next((s for s in self.functions() if s.address <= address < s.address + max(s.size, 1)), None)
+
     def function(self, name: str) -> Symbol | None:
         """Return a function by its C name, else GCC's clone of it (``name.constprop.0``)."""
         functions = self.functions()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,15 @@ _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 _JOBS = 2
 
 
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from building in the same folder at the same time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
@@ -56,7 +67,8 @@ def _compile(command: Sequence[str], source: Path, cwd: Path) -> None:
     if "fatal error" in text and re.search(r"(string|stdlib|stdio|math)\.h: No such file", text):
         hint = install_hint("arm-none-eabi-gcc")
         raise ToolError(Problem(command[0], "has no C library", rule=text.splitlines()[0], hint=hint))
-    raise ToolError(Problem(source.name, "does not compile", rule=" ".join([*command, str(source)]), hint=text[:4000]))
+    by_hand = "the command was: " + " ".join([*command, str(source)])
+    raise ToolError(Problem(source.name, "does not compile", rule=text[:4000], hint=by_hand))
 
 
 def _compile_all(compiler: str, units: Sequence[tuple[Path, str, Sequence[str]]], cwd: Path) -> None:
@@ -67,6 +79,10 @@ def _compile_all(compiler: str, units: Sequence[tuple[Path, str, Sequence[str]]]
         jobs = [pool.submit(_compile, [compiler, *flags, "-c", "-o", out], source, cwd) for source, out, flags in units]
     for job in jobs:
         job.result()
+
+
+def _build_folder(project: Project, variant: str) -> Path:
+    return project.folder.resolve() / "build" / variant
 
 
 def _model_units(project: Project) -> list[tuple[Path, str]]:
@@ -137,7 +153,7 @@ def _does_not_fit(project: Project, board: Board, over: dict[str, int]) -> Board
         [
             Problem(
                 f"board {board.name}",
-                f"is too small for {project.name}: {memory} is {missing:,} bytes short".replace(",", " "),
+                f"is too small for {project.name}: {memory} is {missing} bytes short",
                 rule=f"{memory} holds {board.memory(memory).size} bytes",
                 hint="`tinydeploy boards` lists larger ones; --optimize size or --max-ram make the model smaller",
             )
@@ -166,7 +182,8 @@ def _link(command: Sequence[str], project: Project, board: Board, cwd: Path) -> 
         raise ToolError(
             Problem(command[0], "has no C library for this core", rule=done.stderr.strip()[:400], hint=hint)
         )
-    raise ToolError(Problem(project.name, "does not link", rule=" ".join(command), hint=done.stderr.strip()[:4000]))
+    by_hand = "the command was: " + " ".join(command)
+    raise ToolError(Problem(project.name, "does not link", rule=done.stderr.strip()[:4000], hint=by_hand))
 
 
 def build_firmware(
@@ -192,18 +209,23 @@ def build_firmware(
     cpu = cpu_flags(target.cpu, compiler)
     check_runs(project.cpu, target.cpu, compiler_features(compiler, cpu))
 
-    out = project.folder.resolve() / "build" / target.name
+    with _locked(_build_folder(project, target.name)):
+        return _build_firmware(project, target, compiler, cpu, opt, tuple(extra_flags))
+
+
+def _build_firmware(
+    project: Project, target: Board, compiler: str, cpu: Sequence[str], opt: str, extra_flags: Sequence[str]
+) -> BuildResult:
+    out = _build_folder(project, target.name)
     common = asset_dir("boards") / "common"
     main_c = render_main(project)
-    vectors_in = target.vectors_in
-    link_ld = _render(common / "link.ld.j2", board=target, vectors_in=vectors_in)
+    link_ld = _render(common / "link.ld.j2", board=target)
     base = [*cpu, opt, *_CODE, *_FIRMWARE, *WARNINGS]
     key = _key(project, target, compiler, [*base, *extra_flags], [main_c, link_ld])
     known = BuildResult.load(out, project, target, key)
     if known is not None:
         return known
 
-    out.mkdir(parents=True, exist_ok=True)
     (out / "build.json").unlink(missing_ok=True)
     (out / "main.c").write_text(main_c, encoding="utf-8")
     (out / "link.ld").write_text(link_ld, encoding="utf-8")
@@ -213,24 +235,13 @@ def build_firmware(
     harness = [(path, f"obj/{path.stem}.o", harness_flags) for path in (out / "main.c", *_harness_sources(target))]
     _compile_all(compiler, [*model, *harness], out)
 
-    link = [
-        compiler,
-        *cpu,
-        "-nostartfiles",
-        "-static",
-        "-Wl,--gc-sections",
-        "-Wl,--no-warn-rwx-segments",
-        "-T",
-        "link.ld",
-    ]
-    objects = [name for _, name, _ in harness]
-    empty = _empty_model(compiler, cpu, out)
-    _link([*link, "-o", "baseline.elf", *objects, empty, "-Wl,-Map=baseline.map"], project, target, out)
-    objects += [name for _, name, _ in model]
-    _link([*link, "-o", "firmware.elf", *objects, "-Wl,-Map=firmware.map"], project, target, out)
+    link = [compiler, *cpu, "-nostartfiles", "-static", "-Wl,--gc-sections", "-T", "link.ld"]
+    ours, theirs = [name for _, name, _ in harness], [name for _, name, _ in model]
+    _link([*link, "-o", "firmware.elf", *ours, *theirs, "-Wl,-Map=firmware.map"], project, target, out)
+    _link([*link, "-o", "baseline.elf", *ours, _empty_model(compiler, cpu, out)], project, target, out)
     for kind in ("binary", "ihex"):
         suffix = "bin" if kind == "binary" else "hex"
-        skip = ["-R", ".vectors"] if kind == "binary" and vectors_in != "flash" else []
+        skip = ["-R", ".vectors"] if kind == "binary" and target.vectors_in != "flash" else []
         objcopy = require_tool("arm-none-eabi-objcopy")
         _link([objcopy, "-O", kind, *skip, "firmware.elf", f"firmware.{suffix}"], project, target, out)
 
@@ -271,7 +282,7 @@ def build_host(
     cc: str = "gcc",
     extra_flags: Sequence[str] = (),
 ) -> Path:
-    """Build the same main and model as a program of this computer and return its path, if anything changed.
+    """Build the same main and model as a program of this computer and return its path; unchanged, it is kept.
 
     With ``sanitize``, AddressSanitizer and UndefinedBehaviorSanitizer stop it at the first fault.
 
@@ -287,22 +298,22 @@ def build_host(
     variant = (
         "host" + ("-sanitize" if sanitize else "") + ("" if opt == "-O2" else opt) + ("" if cc == "gcc" else f"-{cc}")
     )
-    out = project.folder.resolve() / "build" / variant
-    program, stamp = out / "firmware", out / "key.json"
-    if program.is_file() and stamp.is_file() and json.loads(stamp.read_text(encoding="utf-8")).get("key") == key:
+    out = _build_folder(project, variant)
+    with _locked(out):
+        program, stamp = out / "firmware", out / "key.json"
+        if program.is_file() and stamp.is_file() and json.loads(stamp.read_text(encoding="utf-8")).get("key") == key:
+            return program
+        stamp.unlink(missing_ok=True)
+        (out / "main.c").write_text(main_c, encoding="utf-8")
+        common = asset_dir("boards") / "common"
+        flags = [*base, *project.include_flags]
+        units = [(path, name, [*flags, *extra_flags]) for path, name in _model_units(project)]
+        units += [
+            (path, f"obj/{path.stem}.o", [*flags, f"-I{common}"]) for path in (out / "main.c", *_harness_sources(board))
+        ]
+        _compile_all(compiler, units, out)
+        done = _run([compiler, *(checks if sanitize else []), "-o", "firmware", *[unit[1] for unit in units]], out)
+        if done.returncode != 0:
+            raise ToolError(Problem(project.name, f"does not link with {cc}", rule=done.stderr.strip()[:4000]))
+        stamp.write_text(json.dumps({"key": key}), encoding="utf-8")
         return program
-    out.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
-    (out / "main.c").write_text(main_c, encoding="utf-8")
-    common = asset_dir("boards") / "common"
-    flags = [*base, *project.include_flags]
-    units = [(path, name, [*flags, *extra_flags]) for path, name in _model_units(project)]
-    units += [
-        (path, f"obj/{path.stem}.o", [*flags, f"-I{common}"]) for path in (out / "main.c", *_harness_sources(board))
-    ]
-    _compile_all(compiler, units, out)
-    done = _run([compiler, *(checks if sanitize else []), "-o", "firmware", *[unit[1] for unit in units]], out)
-    if done.returncode != 0:
-        raise ToolError(Problem(project.name, "does not link", rule=cc, hint=done.stderr.strip()[:4000]))
-    stamp.write_text(json.dumps({"key": key}), encoding="utf-8")
-    return program

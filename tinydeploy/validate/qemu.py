@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tinydeploy.errors import InternalError, Problem, ToolError
 from tinydeploy.target.board import Board
+from tinydeploy.target.elf import read_elf
 from tinydeploy.target.sizes import BuildResult
 from tinydeploy.target.tools import require_tool
 from tinydeploy.validate.profile import IcountProfiler, PluginProfiler, choose_profiler
@@ -64,7 +65,7 @@ def run_qemu(
             if "unsupported machine type" in done.stderr:
                 hint = "a newer qemu-system-arm is needed"
                 raise ToolError(Problem(command[0], f"does not know the machine {board.qemu_machine}", hint=hint))
-            raise failure(done, where)
+            raise failure(done, where, read_elf(build.elf))
         outputs, trailer = read_output(folder, project, layout)
         instructions = profiler.read(folder, trailer) if profiler else None
     return RunResult(outputs, trailer.stack_bytes, instructions)

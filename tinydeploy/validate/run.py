@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tinydeploy.errors import Problem, ValidationError
+from tinydeploy.target.elf import Elf
 from tinydeploy.validate.cycles import MODEL as CYCLE_MODEL
 from tinydeploy.validate.stream import STATUS
 
@@ -124,20 +126,26 @@ def run_program(
     return subprocess.CompletedProcess(list(command), process.returncode, out, err)
 
 
-def failure(done: subprocess.CompletedProcess[str], where: str) -> ValidationError:
-    """Return the error for a program that ended with a status other than 0: its meaning, and what it printed."""
+def failure(done: subprocess.CompletedProcess[str], where: str, elf: Elf | None = None) -> ValidationError:
+    """Return the error for a program that ended with a status other than 0: its meaning, and what it printed.
+
+    ``elf``: a firmware whose functions are named where a fault's registers point into them.
+    """
     text = (done.stdout + done.stderr).strip()
     status = done.returncode
     if status < 0:
         meaning = f"was ended by signal {-status}"
     else:
         meaning = f"ended with status {status}" + (f": {STATUS[status]}" if status in STATUS else "")
-    return ValidationError(Problem(where, meaning, rule=text[-2000:], hint=_fault_hint(text)))
+    return ValidationError(Problem(where, meaning, rule=text[-2000:], hint=_fault_hint(text, elf)))
 
 
-def _fault_hint(text: str) -> str:
+def _fault_hint(text: str, elf: Elf | None) -> str:
     if "stack-overflow" in text or "Lockup" in text:
         return "the stack probably ran out of RAM: see ram in build.json"
-    if "td-fault" in text:
-        return "`arm-none-eabi-addr2line -fe firmware.elf PC` names the place"
-    return ""
+    places = []
+    for register, value in re.findall(r"\b(PC|LR)=0x([0-9a-f]{8})", text):
+        symbol = elf.containing(int(value, 16)) if elf else None
+        if symbol is not None:
+            places.append(f"{register} is in {symbol.name}+0x{int(value, 16) - symbol.address:x}")
+    return ", ".join(places)

@@ -130,9 +130,7 @@ def read_output(folder: Path, project: Project, layout: Layout) -> tuple[dict[st
         raise ValidationError(Problem(project.name, what, rule=f"{layout.samples} samples of {layout.steps} steps"))
     if words[4] == _STACK_EXHAUSTED:
         what = "used the whole stack that was watched"
-        raise ValidationError(
-            Problem(project.name, what, rule="at most 64 KB, and no more than the board's RAM leaves")
-        )
+        raise ValidationError(Problem(project.name, what, rule="at most 1 MB, and no more than the board's RAM leaves"))
     table = np.frombuffer(data, dtype=np.uint8, count=count * bytes_out).reshape(count, bytes_out)
     lead = (layout.samples, layout.steps) if layout.step_axis else (layout.samples,)
     outputs: dict[str, NDArray[np.generic]] = {}
