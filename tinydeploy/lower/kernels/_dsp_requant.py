@@ -1,0 +1,67 @@
+"""Requantisation for the dsp blocks: affine with a fixed shift where it is proved, else TFLite's double rounding.
+
+The sum of a pair's second channel arrives times 256 (``lane_bits`` 8); see td_block_dsp.h.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from tinydeploy.lower.requantise import Ints, Scaling, Thresholds
+
+_LIMIT = 2**31 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Affine:
+    """``y = (acc * m + c) >> (32 + shift)``, acc being the sum as it arrives, shift growing with its lane's bits."""
+
+    m: Ints
+    c: Ints
+    note: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Exact:
+    """``y = zero_point + round(SRDHM(acc + bias, m) * p / 2**32)``, halves away from zero.
+
+    ``p`` is 2**(32 - right shift).
+    """
+
+    m: Ints
+    p: Ints
+    bias: Ints
+    note: str
+
+
+def solve(scaling: Scaling, lane_bits: Ints, shift: int) -> Affine | Exact | None:
+    """The cheapest proved form; None where the dsp blocks have none (the plain kernels do).
+
+    ``shift``: right shift of the affine high word that the block's code has built in, for lanes of 0 bits.
+    """
+    sums = np.maximum(np.abs(scaling.low), np.abs(scaling.high))
+    if not scaling.is_plain() or (sums >= 2 ** (31 - lane_bits)).any():
+        return None
+    return _affine(scaling, lane_bits, shift) or _exact(scaling, lane_bits, sums)
+
+
+def _affine(scaling: Scaling, lane_bits: Ints, shift: int) -> Affine | None:
+    ratio = np.ldexp(scaling.multiplier.astype(np.float64), (scaling.shift - 31).astype(np.int32))
+    guess = np.rint(np.ldexp(ratio, 32 + shift))
+    if (guess > _LIMIT).any():
+        return None
+    found = Thresholds.of(scaling).fit(guess.astype(np.int64), 32 + shift)
+    return None if found is None else Affine(found[0], found[1] << lane_bits, f"affine, shift {32 + shift}, proved")
+
+
+def _exact(scaling: Scaling, lane_bits: Ints, sums: Ints) -> Exact | None:
+    if scaling.rounding != "double":
+        return None
+    # a multiplier of zero gives zero with any shift
+    right = np.where(scaling.multiplier == 0, 31, -scaling.shift)
+    ends = sums + np.abs(scaling.bias)
+    if (right < 2).any() or (ends >= np.minimum(2 ** (31 - lane_bits), 2**30)).any():
+        return None
+    return Exact(scaling.multiplier, np.int64(1) << (32 - right), scaling.bias, "double rounding as TFLite")
