@@ -107,7 +107,7 @@ def parse_manifest(data: Mapping[str, Any], folder: Path) -> Project:
         arena_bytes=int(data["arena_bytes"]),
         state_bytes=int(data["state_bytes"]),
         weights_bytes=int(data.get("weights_bytes", 0)),
-        nodes=tuple((str(n["name"]), str(n["op"]), str(n.get("function", ""))) for n in data["nodes"]),
+        nodes=tuple((str(n["name"]), str(n["op"]), str(n.get("function") or "")) for n in data["nodes"]),
         caller_io=data.get("io_buffers") == "caller",
     )
 
