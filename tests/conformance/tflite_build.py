@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 
 import numpy as np
-import pytest
 
-from tinydeploy.ir.types import Elem, Type
+from tests.conftest import need_module
+from tinydeploy.ir.types import Elem, Quant, Type
 from tinydeploy.ops._op import Op, Signature
 
 _TENSOR_TYPES = {
@@ -20,16 +19,6 @@ _TENSOR_TYPES = {
     Elem.S64: "INT64",
     Elem.BOOL: "BOOL",
 }
-
-
-def need_litert():
-    """Skip the test where LiteRT is absent; fail where TD_REQUIRE_TOOLS asks for it."""
-    try:
-        import ai_edge_litert.interpreter  # noqa: F401
-    except ImportError:
-        if os.environ.get("TD_REQUIRE_TOOLS") == "1":
-            raise
-        pytest.skip("ai-edge-litert is not installed: no comparison with LiteRT's reference kernels")
 
 
 @dataclasses.dataclass
@@ -72,7 +61,8 @@ def build(op: Op, sig: Signature, constants: dict[int, np.ndarray], *, fused: st
         graph.tensors.append(tensor)
         return len(graph.tensors) - 1
 
-    for index, tensor_kind in enumerate(sig.inputs):
+    kinds = sig.inputs if kind == "FULLY_CONNECTED" else [k for k in sig.inputs if k is not None]
+    for index, tensor_kind in enumerate(kinds):
         if tensor_kind is None:
             node_inputs.append(-1)
             continue
@@ -107,13 +97,18 @@ def run(model: bytes | str, *inputs: np.ndarray) -> list[np.ndarray]:
 
 
 class Reference:
-    """A model loaded once with the BUILTIN_REF resolver."""
+    """A model loaded once with the BUILTIN_REF resolver. ``every_tensor``: intermediate results can be read too."""
 
-    def __init__(self, model: bytes | str) -> None:
+    def __init__(self, model: bytes | str, *, every_tensor: bool = False) -> None:
+        need_module("ai_edge_litert")
         from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
         source = {"model_content": model} if isinstance(model, bytes) else {"model_path": str(model)}
-        self.interpreter = Interpreter(**source, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        self.interpreter = Interpreter(
+            **source,
+            experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+            experimental_preserve_all_tensors=every_tensor,
+        )
         self.interpreter.allocate_tensors()
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
@@ -121,6 +116,41 @@ class Reference:
             self.interpreter.set_tensor(detail["index"], array)
         self.interpreter.invoke()
         return [self.interpreter.get_tensor(d["index"]).copy() for d in self.interpreter.get_output_details()]
+
+
+def s8(shape, scale: float | None = None, zero_point: int = 0) -> Type:
+    """An int8 type with one scale."""
+    return Type(tuple(shape), Elem.S8, None if scale is None else Quant.per_tensor(scale, zero_point))
+
+
+def assert_twin(op: Op, sig: Signature, *arrays, constants: tuple[int, ...] = (), fused: str = "NONE") -> None:
+    """The integer twin's results are LiteRT's, bit for bit. ``constants``: indices of constant inputs."""
+    need_module("ai_edge_litert")
+    model = build(op, sig, {i: arrays[i] for i in constants if arrays[i] is not None}, fused=fused)
+    want = run(model, *[a for i, a in enumerate(arrays) if i not in constants])
+    got = op.integer(sig, *arrays)
+    assert len(got) == len(want) == len(sig.outputs)
+    for ours, theirs, kind in zip(got, want, sig.outputs, strict=True):
+        assert ours.shape == kind.shape
+        assert ours.dtype == kind.elem.dtype
+        np.testing.assert_array_equal(ours, theirs.reshape(ours.shape))
+
+
+def assert_float(
+    op: Op, *arrays, constants: tuple[int, ...] = (), fused: str = "NONE", tolerance: float = 1e-5
+) -> None:
+    """The float reference agrees with LiteRT's float kernel within ``tolerance`` of the largest result."""
+    need_module("ai_edge_litert")
+    kinds = tuple(None if a is None else Type(a.shape, Elem.F32) for a in arrays)
+    sig = Signature(kinds, op.infer(kinds))
+    model = build(op, sig, {i: arrays[i] for i in constants if arrays[i] is not None}, fused=fused)
+    want = run(model, *[a for i, a in enumerate(arrays) if i not in constants])
+    for ours, theirs, kind in zip(op.reference(*arrays), want, sig.outputs, strict=True):
+        assert ours.shape == kind.shape
+        assert ours.dtype == np.float32
+        np.testing.assert_allclose(
+            ours, theirs.reshape(ours.shape), rtol=tolerance, atol=tolerance * float(np.abs(theirs).max(initial=1e-30))
+        )
 
 
 def same_padding(size: tuple[int, int], kernel, stride, dilation=(1, 1)) -> tuple[int, int, int, int]:
@@ -189,11 +219,15 @@ def _translate(fb, op: Op, sig: Signature, fused: str):
             options.numSplits = len(op.sizes)
             return "SPLIT_V", options, [(1, Extra(np.array(op.sizes))), (2, Extra(np.array(op.axis)))]
         case "strided_slice":
-            return "STRIDED_SLICE", fb.StridedSliceOptionsT(), [
-                (1, Extra(np.array(op.begin))),
-                (2, Extra(np.array(op.end))),
-                (3, Extra(np.array(op.stride))),
-            ]
+            return (
+                "STRIDED_SLICE",
+                fb.StridedSliceOptionsT(),
+                [
+                    (1, Extra(np.array(op.begin))),
+                    (2, Extra(np.array(op.end))),
+                    (3, Extra(np.array(op.stride))),
+                ],
+            )
         case "pad":
             return "PAD", fb.PadOptionsT(), [(1, Extra(np.array(op.padding)))]
         case "transpose":

@@ -49,10 +49,12 @@ def wrap_int32(values: npt.ArrayLike) -> Ints:
 
 
 def round_half_away(real: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Round to the nearest integer, halves away from zero (C's ``round``); the float type is kept."""
+    """Round to the nearest integer, halves away from zero (C's ``round``). Float type, infinities, NaN are kept."""
     values = np.asarray(real)
     whole = np.trunc(values)
-    return np.asarray(whole + np.copysign(np.abs(values - whole) >= 0.5, values).astype(values.dtype))
+    with np.errstate(invalid="ignore"):
+        half = np.abs(values - whole) >= 0.5
+    return np.asarray(whole + np.copysign(half, values).astype(values.dtype))
 
 
 def float_to_int32(real: npt.ArrayLike) -> Ints:

@@ -29,10 +29,15 @@ def _same_elem(_: Any, inputs: Types) -> bool:
     return len({kind.elem for kind in inputs if kind is not None}) == 1
 
 
+def _eight_bit_if_quantised(_: Any, inputs: Types) -> bool:
+    return all(kind is None or kind.quant is None or kind.elem.bits <= 8 for kind in inputs)
+
+
 RULES: tuple[Rule, ...] = (
     count_rule(2),
     Rule("the shapes broadcast to a common shape", lambda _, inputs: broadcast_shape(inputs) is not None),
     Rule("both inputs have the same element type", _same_elem),
+    Rule("quantised inputs are 8 bits wide", _eight_bit_if_quantised),
 )
 
 

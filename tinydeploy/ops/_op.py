@@ -133,6 +133,14 @@ def count_rule(least: int, most: int | None = None) -> Rule:
     )
 
 
+def _eight_bit(_: Any, inputs: Types) -> bool:
+    x = optional(inputs, 0)
+    return x is not None and (x.elem.is_float or x.elem.bits <= 8)
+
+
+EIGHT_BIT = Rule("activations are float or 8 bits wide", _eight_bit)
+
+
 def require_tied(op: Op, sig: Signature) -> None:
     """Raise InternalError unless all quantised inputs and outputs share one scale and zero point."""
     quants = {(k.elem, k.quant) for k in (*sig.inputs, *sig.outputs) if k is not None and k.quant is not None}

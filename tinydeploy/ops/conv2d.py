@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _linear
-from tinydeploy.ops._op import (
-    NO_CLAMP,
-    Arrays,
-    Op,
-    QuantRule,
-    Rule,
-    Signature,
-    Types,
-    count_rule,
-    optional,
-    present,
-)
-from tinydeploy.ops._windows import Padding, Pair, geometry_holds, out_plane, pad_plane
-
-
-def _ranks(_: Any, inputs: Types) -> bool:
-    return all(kind is not None and kind.rank == 4 for kind in inputs[:2])
+from tinydeploy.ops import _conv, _linear
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, optional, present
+from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane
 
 
 def _channels(op: Conv2d, inputs: Types) -> bool:
-    if not _ranks(op, inputs) or op.groups < 1:
-        return False
     x, weights = present(inputs, 0), present(inputs, 1)
+    if op.groups < 1:
+        return False
     return bool(weights.shape[3] * op.groups == x.shape[3] and weights.shape[0] % op.groups == 0)
-
-
-def _bias(op: Conv2d, inputs: Types) -> bool:
-    bias = optional(inputs, 2)
-    return bias is None or (_ranks(op, inputs) and bias.shape == (present(inputs, 1).shape[0],))
-
-
-def _geometry(op: Conv2d, inputs: Types) -> bool:
-    if not _ranks(op, inputs):
-        return False
-    kernel = present(inputs, 1).shape[1:3]
-    if not geometry_holds(kernel, op.stride, op.dilation, op.padding):
-        return False
-    return min(out_plane(present(inputs, 0).shape, kernel, op.stride, op.dilation, op.padding)) >= 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,12 +32,8 @@ class Conv2d(Op):
     """
 
     name: ClassVar[str] = "conv2d"
-    rules: ClassVar[tuple[Rule, ...]] = (
-        count_rule(2, 3),
-        Rule("input is NHWC and weights are OHWI, both of rank 4", _ranks),
-        Rule("groups divides both channel counts, weights have C / groups input channels", _channels),
-        Rule("bias has one value an output channel", _bias),
-        Rule("stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once", _geometry),
+    rules: ClassVar[tuple[Rule, ...]] = _conv.rules(
+        "OHWI", 0, "groups divides both channel counts, weights have C / groups input channels", _channels
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=0, bias=2)
 

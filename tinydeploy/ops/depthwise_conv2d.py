@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _linear
-from tinydeploy.ops._op import (
-    NO_CLAMP,
-    Arrays,
-    Op,
-    QuantRule,
-    Rule,
-    Signature,
-    Types,
-    count_rule,
-    optional,
-    present,
-)
-from tinydeploy.ops._windows import Padding, Pair, geometry_holds, out_plane, pad_plane
-
-
-def _ranks(_: Any, inputs: Types) -> bool:
-    return all(kind is not None and kind.rank == 4 for kind in inputs[:2])
+from tinydeploy.ops import _conv, _linear
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, optional, present
+from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane
 
 
 def _channels(op: DepthwiseConv2d, inputs: Types) -> bool:
-    if not _ranks(op, inputs) or op.multiplier < 1:
-        return False
     shape = present(inputs, 1).shape
-    return bool(shape[0] == 1 and shape[3] == present(inputs, 0).shape[3] * op.multiplier)
-
-
-def _bias(op: DepthwiseConv2d, inputs: Types) -> bool:
-    bias = optional(inputs, 2)
-    return bias is None or (_ranks(op, inputs) and bias.shape == (present(inputs, 1).shape[3],))
-
-
-def _geometry(op: DepthwiseConv2d, inputs: Types) -> bool:
-    if not _ranks(op, inputs):
-        return False
-    kernel = present(inputs, 1).shape[1:3]
-    if not geometry_holds(kernel, op.stride, op.dilation, op.padding):
-        return False
-    return min(out_plane(present(inputs, 0).shape, kernel, op.stride, op.dilation, op.padding)) >= 1
+    return bool(op.multiplier >= 1 and shape[0] == 1 and shape[3] == present(inputs, 0).shape[3] * op.multiplier)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,12 +32,8 @@ class DepthwiseConv2d(Op):
     """
 
     name: ClassVar[str] = "depthwise_conv2d"
-    rules: ClassVar[tuple[Rule, ...]] = (
-        count_rule(2, 3),
-        Rule("input is NHWC and weights are 1HWC, both of rank 4", _ranks),
-        Rule("weights have input channels x multiplier channels", _channels),
-        Rule("bias has one value an output channel", _bias),
-        Rule("stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once", _geometry),
+    rules: ClassVar[tuple[Rule, ...]] = _conv.rules(
+        "1HWC", 3, "weights have input channels x multiplier channels", _channels
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=3, bias=2)
 

@@ -200,7 +200,7 @@ class _Run:
     def _node(self, step: _Step, values: dict[str, Array], count: int) -> None:
         operands = [None if name is None else values.get(name) for name in step.node.inputs]
         constants = [None if name is None else self.constants.get(name) for name in step.node.inputs]
-        if step.stacked:
+        if step.stacked and any(array is not None for array in operands):
             stacked = [
                 constant if array is None else array.reshape(-1, *array.shape[2:])
                 for array, constant in zip(operands, constants, strict=True)

@@ -10,6 +10,7 @@ import numpy as np
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import (
+    EIGHT_BIT,
     NO_CLAMP,
     Arrays,
     Op,
@@ -51,6 +52,7 @@ class FullyConnected(Op):
         count_rule(2, 3),
         Rule("weights are [O, K] where K is the input's last axis", _shapes),
         Rule("bias has one value an output", _bias),
+        EIGHT_BIT,
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=0, bias=2)
 

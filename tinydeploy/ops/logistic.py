@@ -9,7 +9,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _table
-from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
+from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
 def _logistic(x: _table.Reals) -> _table.Reals:
@@ -28,7 +28,7 @@ class Logistic(Op):
     """
 
     name: ClassVar[str] = "logistic"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1),)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), EIGHT_BIT)
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:

@@ -16,7 +16,7 @@ from tinydeploy.numerics.requantise import (
     saturating_rounding_doubling_high_mul,
     wrap_int32,
 )
-from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
+from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
 
 DIFF_INTEGER_BITS = 5  # Q5.26 for the differences from the maximum
 SUM_INTEGER_BITS = 12  # Q12.19 for the sum of exponentials
@@ -32,7 +32,8 @@ class Softmax(Op):
     """``y = exp(beta * x) / sum(exp(beta * x))`` along ``axis`` (counted from the front).
 
     Integers: the output has scale 1/256 and zero point -128; differences from the maximum in Q5.26, gemmlowp's
-    exponential, the sum in Q12.19 and its reciprocal by Newton's method.
+    exponential, the sum in Q12.19 and its reciprocal by Newton's method. Where the sum is 512 or more (LiteRT aborts)
+    the last shift is over 31 and every result the lowest; the sum holds 4,095 equal inputs.
     Source: TFLite SOFTMAX, reference_ops::Softmax and PreprocessSoftmaxScaling; ONNX Softmax (opset 13).
     """
 
@@ -40,6 +41,7 @@ class Softmax(Op):
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         Rule("axis is one of the input's, counted from the front", _axis),
+        EIGHT_BIT,
     )
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
 

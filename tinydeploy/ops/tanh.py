@@ -9,7 +9,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _table
-from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
+from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
 def _tanh(x: _table.Reals) -> _table.Reals:
@@ -26,7 +26,7 @@ class Tanh(Op):
     """
 
     name: ClassVar[str] = "tanh"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1),)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), EIGHT_BIT)
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 128, 0))
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
