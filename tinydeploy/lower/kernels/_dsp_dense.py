@@ -1,0 +1,92 @@
+"""Matrix times vector on cores with the 32-bit SIMD, for every operator that is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinydeploy.lower._contract import (
+    AccessPlan,
+    Call,
+    Cost,
+    In,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Scratch,
+    Span,
+    Tab,
+    Table,
+)
+from tinydeploy.lower._linear import Linear
+from tinydeploy.lower.kernels import _dsp_pack, _dsp_requant
+from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
+from tinydeploy.lower.requantise import Ints
+
+AFFINE_SHIFT = 0  # in td_dense_affine_dsp
+
+
+def dense_offers(ctx: LowerContext, lin: Linear, vectors: int) -> list[Offer]:
+    """The kernel for ``vectors`` vectors one after the other, where its requantisation is proved."""
+    if not _dsp_pack.fits(lin.weights):
+        return []
+    form = _dsp_requant.solve(lin.scaling, _dsp_pack.lane_bits(len(lin.weights)), AFFINE_SHIFT)
+    return [] if form is None else [_offer(ctx, lin, form, vectors)]
+
+
+def dense_stream(weights: Ints, form: Affine | Exact) -> _dsp_pack.Words32:
+    """The stream of td_fully_connected_dsp.h: pairs of outputs as in the convolution, two pairs interleaved by eights."""
+    order = np.arange(-(-weights.shape[1] // 8) * 8)
+    order[weights.shape[1] :] = -1
+    words = _even(_dsp_pack.pair_words(weights, order))
+    before, after = (_even(part) for part in _dsp_pack.requant_words(form))
+    fours = words.reshape(len(words) // 2, 2, -1, 4).swapaxes(1, 2).reshape(len(words) // 2, -1)
+    parts = [before.reshape(len(fours), -1), fours, after.reshape(len(fours), -1)]
+    return np.concatenate(parts, axis=1).ravel()
+
+
+def _even(pairs: _dsp_pack.Words32) -> _dsp_pack.Words32:
+    """A pair of zeros after an odd number of pairs."""
+    return np.pad(pairs, ((0, len(pairs) % 2), (0, 0)))
+
+
+def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int) -> Offer:
+    outputs, inputs = lin.weights.shape
+    affine = isinstance(form, Affine)
+    step = np.arange(vectors, dtype=np.int64)
+    reads, writes = Span(step * inputs, (step + 1) * inputs), Span(step * outputs, (step + 1) * outputs)
+    return Offer(
+        kernel="fully_connected_w8a8_dsp",
+        call=Call(
+            "td_fully_connected_w8a8_dsp" if affine else "td_fully_connected_w8a8_dsp_exact",
+            (ParamsArg(), In(0), Tab("stream"), Out(0), Scratch()),
+            calls=vectors,
+            in_row_bytes=((0, inputs),),
+            out_row_bytes=(outputs,),
+        ),
+        access=AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first=True),
+        headers=("td_fully_connected_dsp.h",),
+        sources=("td_fully_connected_w8a8_dsp.c",),
+        tables=(Table("stream", "uint32_t", dense_stream(lin.weights, form)),),
+        params=Params(
+            "td_fully_connected_dsp_params",
+            (
+                ("inputs", inputs),
+                ("outputs", outputs),
+                ("zero_point", lin.scaling.zero_point),
+                ("act_min", lin.scaling.act_min),
+                ("act_max", lin.scaling.act_max),
+            ),
+        ),
+        scratch_bytes=-(-inputs // 8) * 16,
+        cost=_cost(vectors, -(-inputs // 8), -(-outputs // 4), affine),
+        note=form.note,
+    )
+
+
+def _cost(vectors: int, eights: int, fours: int, affine: bool) -> Cost:
+    """Per vector: widening and calls; per four outputs: steps of eight inputs, requantisation."""
+    instructions = vectors * (9 * eights + 140 + fours * (27 * eights + (34 if affine else 46)))
+    cycles = vectors * (18 * eights + 220 + fours * (40 * eights + (60 if affine else 72)))
+    return Cost(instructions, cycles)
