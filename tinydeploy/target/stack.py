@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import re
 from collections.abc import Iterable
@@ -98,6 +99,7 @@ class StackAnalysis:
             for symbol in elf.symbols
             if symbol.absolute and symbol.name.startswith(DECLARED_PREFIX)
         }
+        self._starts = sorted(listing.functions)
         self._done: dict[int, StackBound] = {}
 
     def _frame(self, function: Function) -> int:
@@ -111,41 +113,61 @@ class StackAnalysis:
         # GCC states 0 for naked functions, whatever they push: then the code itself is asked.
         return stated[0] if stated else _frame_from_code(function)
 
-    def _calls(self, function: Function) -> tuple[list[int], list[str]]:
-        """Functions that may run on top of this one's frame, and the calls that cannot be followed."""
+    def _edges(self, function: Function) -> tuple[list[tuple[int, bool]], list[str]]:
+        """Functions that may run on this one's frame, each with whether it is called; and calls without a target."""
         last = function.instructions[-1].address if function.instructions else function.address
-        targets, unknown = [], []
+        edges, unknown = [], []
         for instruction in function.instructions:
             goal = instruction.target
             if instruction.is_call and goal is not None:
-                targets.append(goal)
+                edges.append((goal, True))
             elif instruction.is_call or (instruction.mnemonic == "bx" and instruction.operands.strip() != "lr"):
                 unknown.append(f"{function.name} calls through a pointer at 0x{instruction.address:x}")
             elif instruction.is_branch and goal is not None and not function.address <= goal <= last:
-                targets.append(goal)
-        return targets, unknown
+                # libgcc's routines jump into each other; the whole function around the goal is charged.
+                edges.append((self._around(goal), False))
+        return edges, unknown
+
+    def _around(self, address: int) -> int:
+        place = bisect.bisect_right(self._starts, address) - 1
+        return self._starts[place] if place >= 0 else address
 
     def bound(self, address: int) -> StackBound:
         """Return the bound of the function at ``address``, callees included."""
-        return self._bound(address, ())
+        return self._bound(((address, True),))[0]
 
-    def _bound(self, address: int, path: tuple[int, ...]) -> StackBound:
+    def _bound(self, path: tuple[tuple[int, bool], ...]) -> tuple[StackBound, set[int]]:
+        """Bound the last function of ``path``, which holds the functions on the stack and whether each was called.
+
+        Also returned: functions higher up that are jumped back into; their frames are counted there.
+        """
+        address = path[-1][0]
         if address in self._done:
-            return self._done[address]
+            return self._done[address], set()
         function = self._listing.at(address)
         if function is None:
-            return StackBound(None, (f"no code is known at 0x{address:x}",))
-        if address in path:
-            return StackBound(None, (f"{function.name} is recursive",))
+            return StackBound(None, (f"no code is known at 0x{address:x}",)), set()
         frame = self._frame(function)
-        reasons = [f"{function.name} has a frame of unknown size"] if frame == _DYNAMIC else []
-        targets, unknown = self._calls(function)
-        reasons += unknown
+        edges, reasons = self._edges(function)
+        if frame == _DYNAMIC:
+            reasons.append(f"{function.name} has a frame of unknown size")
         deepest = 0
-        for target in targets:
-            below = self._bound(target, (*path, address))
+        jumps_back: set[int] = set()
+        above = [entry[0] for entry in path]
+        for target, called in edges:
+            if target in above:
+                since = path[above.index(target) + 1 :]
+                if called or any(by_call for _, by_call in since):
+                    reasons.append(f"{function.name} is recursive")
+                jumps_back.add(target)
+                continue
+            below, further = self._bound((*path, (target, called)))
+            jumps_back |= further
             reasons += [reason for reason in below.reasons if reason not in reasons]
             deepest = max(deepest, below.bytes or 0)
         result = StackBound(None if reasons else frame + deepest, tuple(reasons))
-        self._done[address] = result
-        return result
+        jumps_back.discard(address)
+        # A bound that leaves out frames counted higher up holds on this path only.
+        if not jumps_back:
+            self._done[address] = result
+        return result, jumps_back

@@ -33,7 +33,11 @@ def run_host(
     layout = layout_of(project, inputs)
     where = f"{project.name} on host"
     # A leak report would need ptrace, which containers often forbid; the program allocates nothing.
-    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    env = {
+        **os.environ,
+        "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
+        "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99",
+    }
     with tempfile.TemporaryDirectory(prefix="tinydeploy-") as name:
         folder = Path(name)
         write_input(folder, project, inputs, layout)

@@ -18,12 +18,13 @@ _MAGIC_IN, _MAGIC_OUT = 0x31494454, 0x314F4454
 _TRAILER = struct.Struct("<8I")
 _STACK_EXHAUSTED = 0xFFFFFFFF
 
-#: Statuses of main.c, which are also its exit codes.
+#: Exit codes: main.c's statuses, the sanitizers' (set in host.py), and the fault handler's.
 STATUS = {
     1: "it could not open its sample files",
     2: "its input stream ended early",
     3: "its input stream was made for another model",
     4: "it could not write its output",
+    99: "a sanitizer found a fault",
     101: "the processor took a fault",
 }
 
