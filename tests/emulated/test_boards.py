@@ -127,7 +127,7 @@ def test_unchanged_inputs_are_not_built_again(tmp_path: Path, monkeypatch: pytes
 
 def test_builds_do_not_depend_on_place(tmp_path: Path) -> None:
     images = []
-    for place in ("a", "b/c"):
+    for place in ("a", "b/c, d"):
         images.append(build_firmware(write_mini(tmp_path / place), "mps2-an386").bin.read_bytes())
     assert images[0] == images[1]
 

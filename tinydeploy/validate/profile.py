@@ -45,6 +45,11 @@ def _plugin_api(version: str) -> int:
     return 2 if words and int(words[0].split(".")[0]) >= 9 else 1
 
 
+def _option(path: Path) -> str:
+    """A path inside one of QEMU's option lists, where a comma is written twice."""
+    return str(path).replace(",", ",,")
+
+
 @functools.cache
 def plugin_path(qemu: str) -> Path | None:
     """Return the counting plugin for this QEMU, built with the host compiler and kept in the user's cache.
@@ -69,7 +74,7 @@ def plugin_path(qemu: str) -> Path | None:
                 return None
             made.replace(plugin)
     # The plugin answers a probe with this code; any other answer means that QEMU did not get as far as asking it.
-    probe = [qemu, "-M", "none", "-display", "none", "-plugin", f"{plugin},probe=on"]
+    probe = [qemu, "-M", "none", "-display", "none", "-plugin", f"{_option(plugin)},probe=on"]
     try:
         asked = subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
@@ -145,7 +150,7 @@ class PluginProfiler:
         """Write the event table into the run's folder; return QEMU's options."""
         lines = [f"{address:x} {kind} {number}\n" for address, kind, number in self._events()]
         (folder / _EVENTS).write_text("".join(lines), encoding="ascii")
-        return ["-plugin", f"{self._plugin},events={_EVENTS},out={_COUNTS}"]
+        return ["-plugin", f"{_option(self._plugin)},events={_EVENTS},out={_COUNTS}"]
 
     def read(self, folder: Path, trailer: Trailer) -> Instructions:
         """Return the counts of a finished run.

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import resource
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -112,6 +113,11 @@ def run_program(
         start_new_session=True,
         env=env,
     )
+    if hasattr(resource, "prlimit"):
+        # Should we be killed ourselves, the system ends the program, even in an endless loop.
+        seconds = int(2 * timeout) + 10
+        with contextlib.suppress(OSError):
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
