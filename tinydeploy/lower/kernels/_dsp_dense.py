@@ -36,7 +36,7 @@ def dense_offers(ctx: LowerContext, lin: Linear, vectors: int) -> list[Offer]:
 
 
 def dense_stream(weights: Ints, form: Affine | Exact) -> _dsp_pack.Words32:
-    """The stream of td_fully_connected_dsp.h: pairs of outputs as in the convolution, two pairs interleaved by eights."""
+    """The stream of td_fully_connected_dsp.h: pairs of outputs as in the convolution, two of them interleaved."""
     order = np.arange(-(-weights.shape[1] // 8) * 8)
     order[weights.shape[1] :] = -1
     words = _even(_dsp_pack.pair_words(weights, order))

@@ -41,7 +41,7 @@ def pair_words(weights: Ints, order: Ints) -> Words32:
     halves = padded[0::2] + 256 * padded[1::2]
     taps = halves[:, order].reshape(len(halves), -1, 2, 2) & 0xFFFF  # [pair, group, k // 2, k % 2]
     words = taps[:, :, 0] | taps[:, :, 1] << 16  # word j holds taps j and j + 2
-    return words.reshape(len(halves), -1).astype(np.uint32)
+    return as_words(words.reshape(len(halves), -1))
 
 
 def requant_words(form: Affine | Exact) -> tuple[Words32, Words32]:

@@ -1,0 +1,123 @@
+"""Depthwise convolution on cores with the 32-bit SIMD: any window, four channels of a pixel together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinydeploy.lower._contract import (
+    Call,
+    Cost,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Rows,
+    Scratch,
+    Tab,
+    Table,
+)
+from tinydeploy.lower._linear import Linear, linear
+from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower.kernels import _dsp_requant
+from tinydeploy.lower.kernels._dsp_pack import Words32, as_words
+from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
+from tinydeploy.lower.kernels.conv2d import conv_plane
+from tinydeploy.lower.requantise import Ints
+from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
+
+OPERATOR = "depthwise_conv2d"
+AFFINE_SHIFT = 2  # in td_taps_affine_dsp
+POINTER_BYTES = 8  # of the widest machine the folder is built for
+
+
+def offers(ctx: LowerContext) -> list[Offer]:
+    """One offer for int8, constant weights, one sample and one output a channel."""
+    if ctx.target.cpu_class not in ("dsp", "mve") or not isinstance(ctx.node.op, DepthwiseConv2d):
+        return []
+    if ctx.node.op.multiplier != 1 or ctx.signature.input(0).shape[0] != 1:
+        return []
+    lin = linear(ctx, (3, 0, 1, 2))
+    if lin is None:
+        return []
+    form = _dsp_requant.solve(lin.scaling, np.zeros(len(lin.weights), np.int64), AFFINE_SHIFT)
+    return [] if form is None else [_offer(ctx, lin, form)]
+
+
+def _fours(values: Ints) -> Ints:
+    """[channels, n] to [fours, 4, n], missing channels being 0."""
+    padded = np.pad(values, ((0, -len(values) % 4), (0, 0)))
+    return padded.reshape(len(padded) // 4, 4, -1)
+
+
+def taps_stream(weights: Ints, form: Affine | Exact) -> Words32:
+    """The stream of td_taps_dsp.h from weights [channels, taps]."""
+    fours = _fours(weights) & 0xFFFF
+    odd = fours.shape[2] % 2
+    parts = []
+    if isinstance(form, Exact):
+        parts.append(_fours(form.bias[:, None]))
+    if odd:
+        single = fours[:, :, 0]
+        parts.append(single[:, :2] | single[:, 2:] << 16)
+    pairs = fours[:, :, odd:].swapaxes(1, 2).reshape(len(fours), -1, 2, 4)
+    parts.append(pairs[:, :, 0] | pairs[:, :, 1] << 16)
+    if isinstance(form, Affine):
+        parts.append(_fours(np.stack([form.c & 0xFFFFFFFF, form.c >> 32, form.m], axis=1)))
+    else:
+        parts.append(_fours(np.stack([form.m, form.p], axis=1)))
+    return as_words(np.concatenate([part.reshape(len(fours), -1) for part in parts], axis=1)).ravel()
+
+
+def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
+    plane = conv_plane(ctx)
+    taps = lin.weights.shape[1]
+    affine = isinstance(form, Affine)
+    padded = plane.needs_pad_row() or plane.inner() != (0, plane.out_width)
+    pad = np.full(plane.in_channels, ctx.signature.input(0).zero_point, np.int8)
+    return Offer(
+        kernel="depthwise_conv2d_w8a8_dsp",
+        call=Call(
+            "td_depthwise_conv2d_w8a8_dsp" if affine else "td_depthwise_conv2d_w8a8_dsp_exact",
+            (ParamsArg(), Rows(0), Tab("stream"), Tab("pad") if padded else 0, Out(0), Scratch()),
+            calls=plane.out_height,
+            windows=((0, plane.window()),),
+            out_row_bytes=(plane.out_row,),
+        ),
+        access=plane.access(halves(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
+        headers=("td_depthwise_conv2d_dsp.h",),
+        sources=("td_depthwise_conv2d_w8a8_dsp.c", "td_taps_dsp.c"),
+        tables=(
+            Table("stream", "uint32_t", taps_stream(lin.weights, form)),
+            *((Table("pad", "int8_t", pad),) if padded else ()),
+        ),
+        params=Params(
+            "td_depthwise_conv2d_dsp_params",
+            (
+                ("in_width", plane.in_width),
+                ("channels", plane.in_channels),
+                ("kernel_h", plane.kernel[0]),
+                ("kernel_w", plane.kernel[1]),
+                ("stride", plane.stride[1]),
+                ("dilation", plane.dilation[1]),
+                ("pad_left", plane.pad[1]),
+                ("out_width", plane.out_width),
+                ("zero_point", lin.scaling.zero_point),
+                ("act_min", lin.scaling.act_min),
+                ("act_max", lin.scaling.act_max),
+            ),
+        ),
+        scratch_bytes=taps * (POINTER_BYTES + (4 if plane.in_channels % 4 else 0)),
+        cost=_cost(plane, taps, affine),
+        note=form.note,
+    )
+
+
+def _cost(plane: Plane, taps: int, affine: bool) -> Cost:
+    """Per pixel: the list of taps and a call; per four channels: pairs of taps and requantisation."""
+    pixels = plane.out_height * plane.out_width
+    rest = 20 * taps + 60 if plane.in_channels % 4 else 0
+    fours = pixels * -(-plane.in_channels // 4)
+    instructions = pixels * (10 * taps + 80 + rest) + fours * (7 * taps + (25 if affine else 38))
+    cycles = pixels * (17 * taps + 130 + 2 * rest) + fours * (10.5 * taps + (50 if affine else 56))
+    return Cost(instructions, int(cycles))
