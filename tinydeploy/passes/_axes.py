@@ -106,6 +106,21 @@ def _reshape(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Seque
     return Moved(Reshape(shape=tuple(outputs[0][axis] for axis in arranged)), (back,), (0,))
 
 
+def split_at_reshape(perm: Perm, behind: Shape, target: Shape) -> tuple[Perm, Perm] | None:
+    """A transpose as two: the first brings together what a reshape to ``target`` joins, the second orders the groups.
+
+    ``behind``: the shape after both. None if the reshape joins and splits in ways that fit no axes.
+    """
+    groups = _groups(behind, target)
+    if groups is None:
+        return None
+    front = inverse(perm)
+    between = [axis for axis, size in enumerate(behind) if size == 1]
+    for sources, _ in sorted(groups, key=lambda group: min((front.index(axis) for axis in group[0]), default=-1)):
+        between += sources
+    return tuple(perm[axis] for axis in between), tuple(between.index(axis) for axis in range(len(perm)))
+
+
 def _groups(source: Shape, target: Shape) -> list[tuple[list[int], list[int]]] | None:
     """Runs of source axes (those of size 1 left out) and the target axes that they become, as short as possible."""
     groups: list[tuple[list[int], list[int]]] = [([], [])]

@@ -28,6 +28,7 @@ from tinydeploy.passes._edit import (
 )
 
 Perm = tuple[int, ...]
+_TO_FIRST = (0, 3, 1, 2)
 
 
 def requires(graph: Graph) -> None:
@@ -58,7 +59,27 @@ def _rewrite(graph: Graph, node: Node) -> bool:
         moved = _axes.moved(node.op, candidate, shapes, [graph.type(name).shape for name in node.outputs])
         if moved is not None and _move(graph, node, candidate, moved):
             return True
-    return False
+    return node.op.name == "reshape" and before[0] is not None and _move_in_part(graph, node, before[0])
+
+
+def _move_in_part(graph: Graph, node: Node, turn: Node) -> bool:
+    """Channel shuffle: only the part of the transpose that leads from channels last to channels first moves on."""
+    behind, target = graph.type(turn.outputs[0]).shape, graph.type(node.outputs[0]).shape
+    parts = _axes.split_at_reshape(turn.op.perm, behind, target)
+    if parts is None or turn.op.perm in parts:
+        return False
+    moved = _axes.moved(node.op, parts[1], [behind], [target])
+    if moved is None or moved.perms != (_TO_FIRST,):
+        return False
+    name = turn.inputs[0]
+    for part in parts:
+        index = index_of(graph, node)
+        made = graph.add_node(turn.name, Transpose(perm=part), (name,), index=index, origin=turn.origin)
+        (name,) = made.outputs
+        kind = graph.type(str(made.inputs[0]))
+        graph.values[name].type = permuted(kind, part)
+    set_input(node, 0, name)
+    return _move(graph, node, parts[1], moved)
 
 
 def _merge(graph: Graph, first: Node, second: Node) -> bool:
@@ -129,7 +150,9 @@ def _untransposed(graph: Graph, name: str, perm: Perm, reader: Node) -> Callable
             return value
 
         return regroup
-    if any(other.op == Transpose(perm=back) for other in graph.consumers(name)):
+    # One operand may come from a channels-first graph input that a convolution needs channels last anyway. Only in this
+    # direction, and not for perms that are their own inverse: two operands would swap their transposes for ever.
+    if perm == _TO_FIRST and any(other.op == Transpose(perm=back) for other in graph.consumers(name)):
 
         def turn() -> str:  # `merge_duplicates` makes one of this transpose and the one that is there
             value = graph.add_value(f"{name}_transpose", turned)

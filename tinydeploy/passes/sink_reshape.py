@@ -7,6 +7,7 @@ between the reshapes, and neither would find the convolution.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 from tinydeploy.ir import Graph, Node
@@ -81,7 +82,7 @@ def _unshaped(graph: Graph, name: str, result: tuple[int, ...], shape: tuple[int
         return None
     if data.size == 1:
         wanted: tuple[int, ...] = (1,) * len(shape)
-    elif kind.shape == result:
+    elif data.size == math.prod(result):
         wanted = shape
     elif shape and result and shape[-1] == result[-1] == data.size == kind.shape[-1]:
         wanted = (data.size,)

@@ -1,0 +1,40 @@
+"""Every pass, in its place and all of them together, keeps what random graphs compute."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+
+import pytest
+
+from tests.unit.passes.graphs import assert_same, operators, random_graph
+from tinydeploy import passes
+
+SEEDS = range(60)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_passes(seed: int) -> None:
+    graph = random_graph(seed)
+    better = passes.optimise(graph)
+    assert_same(graph, better, 2e-5)
+    assert "batch_norm" not in operators(better)
+    assert passes.optimise(better).nodes == better.nodes, "a second run finds nothing"
+
+
+def test_each_pass() -> None:
+    changes: collections.Counter[str] = collections.Counter()
+    for seed in SEEDS:
+        graph = random_graph(seed)
+        for name in passes.names():
+            module = importlib.import_module(f"tinydeploy.passes.{name}")
+            after = graph.copy()
+            module.requires(after)
+            changes[name] += module.run(after)
+            after.prune()
+            module.ensures(after)
+            if after.nodes != graph.nodes:
+                assert_same(graph, after, 2e-5)
+            graph = after
+    missed = [name for name in passes.names() if not changes[name]]
+    assert not missed, f"the random graphs do not exercise {missed}"
