@@ -166,7 +166,9 @@ MEANS_AND_NORMS = [
         case("BatchNormalization", shape, floats(3), floats(3), floats(3), np.abs(floats(3)) + 0.1, opset=opset)
         for shape, opset in (((1, 3, 4, 5), 9), ((1, 3, 7), 14), ((2, 3), 15), ((1, 3, 4, 5), 7))
     ),
-    case("BatchNormalization", (1, 2, 3, 3), floats(2), floats(2), floats(2), floats(2) ** 2, epsilon=0.01, momentum=0.5),
+    case(
+        "BatchNormalization", (1, 2, 3, 3), floats(2), floats(2), floats(2), floats(2) ** 2, epsilon=0.01, momentum=0.5
+    ),
 ]
 
 SHAPES = [
