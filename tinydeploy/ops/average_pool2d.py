@@ -84,10 +84,6 @@ class AveragePool2d(Op):
         low, high = clamp_limits(self.clamp, kind)
         return (np.minimum(np.maximum(rounded, low), high).astype(kind.elem.dtype),)
 
-    def macs(self, sig: Signature) -> int:
-        """Additions count as multiply-accumulates: output size times kernel size."""
-        return sig.outputs[0].size * self.kernel[0] * self.kernel[1]
-
     def batchable(self, sig: Signature) -> bool:
         """Always."""
         return True
