@@ -7,8 +7,8 @@
  * requant  one record an output, td_requant.h
  * out      [outputs] int8
  *
- * Sums are int32: inputs <= 2^16. `_single` rounds once where the affine form was not provable.
- * Source: TFLite FULLY_CONNECTED int8.
+ * Sums are int32: inputs <= 2^16. Rounded once; `_wide` where one shift for all outputs is not enough.
+ * Source: TFLite FULLY_CONNECTED int8 (LiteRT 2).
  */
 #ifndef TD_FULLY_CONNECTED_H
 #define TD_FULLY_CONNECTED_H
@@ -18,8 +18,7 @@
 typedef struct {
     int32_t inputs;
     int32_t outputs;
-    int32_t shift;      /* affine: common shift to the right */
-    int32_t zero_point; /* exact: of the output */
+    int32_t shift; /* affine: common shift to the right */
     int32_t act_min;
     int32_t act_max;
 } td_fully_connected_params;
@@ -27,10 +26,7 @@ typedef struct {
 void td_fully_connected_w8a8(const td_fully_connected_params *restrict p, const int8_t *in,
                              const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out);
 
-void td_fully_connected_w8a8_exact(const td_fully_connected_params *restrict p, const int8_t *in,
-                                   const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out);
-
-void td_fully_connected_w8a8_single(const td_fully_connected_params *restrict p, const int8_t *in,
-                                    const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out);
+void td_fully_connected_w8a8_wide(const td_fully_connected_params *restrict p, const int8_t *in,
+                                  const int8_t *restrict weights, const td_wide *restrict requant, int8_t *out);
 
 #endif

@@ -10,6 +10,8 @@
  * exact   TFLite's double rounding: SRDHM, then rounding division by a power of two (half away from zero).
  *         `acc` as above; `bias` includes minus the input zero point times the sum of weights; the output zero point
  *         stands in the params. `shift` as in TFLite: > 0 to the left before, < 0 to the right after.
+ * wide    y = (acc * m + c) >> shift with a shift (0..54) a channel and a 64-bit y: fully connected layers whose ratios
+ *         are large or far apart.
  *
  * Source: gemmlowp fixedpoint.h, TFLite MultiplyByQuantizedMultiplier (kernels/internal/common.h).
  */
@@ -20,7 +22,7 @@
 
 typedef char td_shift_check[(-3 >> 1) == -2 ? 1 : -1];
 
-/* Twelve bytes a channel, in the order in which one LDM loads them. */
+/* In the order in which one LDM loads them. */
 typedef struct {
     uint32_t c_lo;
     int32_t c_hi;
@@ -32,6 +34,13 @@ typedef struct {
     int32_t m;
     int32_t shift;
 } td_exact;
+
+typedef struct {
+    uint32_t c_lo;
+    int32_t c_hi;
+    int32_t m;
+    int32_t shift;
+} td_wide;
 
 static inline int32_t td_clamp(int32_t x, int32_t low, int32_t high)
 {
@@ -114,13 +123,6 @@ static inline int32_t td_multiply_double(int32_t x, int32_t m, int32_t shift)
     return td_rounding_shift(td_srdhm(x, m), -shift);
 }
 
-/* TFLite's single rounding: (x * m + 2^(30 - shift)) >> (31 - shift), shift = -31..30. */
-static inline int32_t td_multiply_single(int32_t x, int32_t m, int32_t shift)
-{
-    const int64_t round = (int64_t)((uint64_t)1 << (30 - shift));
-    return (int32_t)(((int64_t)x * m + round) >> (31 - shift));
-}
-
 /* One channel's requantisation before the clamp; see the top of this file. */
 static inline int32_t td_requant_affine(int32_t acc, const td_affine *restrict r, int32_t shift)
 {
@@ -130,6 +132,15 @@ static inline int32_t td_requant_affine(int32_t acc, const td_affine *restrict r
 static inline int32_t td_requant_exact(int32_t acc, const td_exact *restrict r, int32_t zero_point)
 {
     return td_add_wrap(td_multiply_double(td_add_wrap(acc, r->bias), r->m, r->shift), zero_point);
+}
+
+/* Clamped, as y may not fit into 32 bits. */
+static inline int32_t td_requant_wide(int32_t acc, const td_wide *restrict r, int32_t low, int32_t high)
+{
+    const int64_t c = (int64_t)(((uint64_t)(uint32_t)r->c_hi << 32) | r->c_lo);
+    int64_t y = ((int64_t)acc * r->m + c) >> r->shift;
+    y = y < low ? low : y;
+    return y > high ? high : (int32_t)y;
 }
 
 #endif

@@ -1,25 +1,18 @@
 /* td_fully_connected_w8a8.c - plain C, four outputs at a time. */
 #include "td_fully_connected.h"
 
-enum { TD_AFFINE, TD_DOUBLE, TD_SINGLE };
-
 TD_INLINE int8_t td_finish(const td_fully_connected_params *restrict p, const void *restrict requant, int32_t output,
-                           int32_t sum, int form)
+                           int32_t sum, int wide)
 {
-    const td_exact *const exact = (const td_exact *)requant + output;
-    int32_t y;
-    if (form == TD_AFFINE) {
-        y = td_requant_affine(sum, (const td_affine *)requant + output, p->shift);
-    } else if (form == TD_DOUBLE) {
-        y = td_requant_exact(sum, exact, p->zero_point);
-    } else {
-        y = td_add_wrap(td_multiply_single(td_add_wrap(sum, exact->bias), exact->m, exact->shift), p->zero_point);
+    if (wide) {
+        return (int8_t)td_requant_wide(sum, (const td_wide *)requant + output, p->act_min, p->act_max);
     }
-    return (int8_t)td_clamp(y, p->act_min, p->act_max);
+    return (int8_t)td_clamp(td_requant_affine(sum, (const td_affine *)requant + output, p->shift), p->act_min,
+                            p->act_max);
 }
 
 TD_INLINE void td_matrix_vector(const td_fully_connected_params *restrict p, const int8_t *in,
-                                const int8_t *restrict w, const void *restrict requant, int8_t *out, int form)
+                                const int8_t *restrict w, const void *restrict requant, int8_t *out, int wide)
 {
     for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t sum[4] = {0, 0, 0, 0};
@@ -32,7 +25,7 @@ TD_INLINE void td_matrix_vector(const td_fully_connected_params *restrict p, con
             sum[3] += value * w[3];
         }
         for (int32_t i = 0; i < 4 && o + i < p->outputs; i++) {
-            out[o + i] = td_finish(p, requant, o + i, sum[i], form);
+            out[o + i] = td_finish(p, requant, o + i, sum[i], wide);
         }
     }
 }
@@ -40,17 +33,11 @@ TD_INLINE void td_matrix_vector(const td_fully_connected_params *restrict p, con
 void td_fully_connected_w8a8(const td_fully_connected_params *restrict p, const int8_t *in,
                              const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out)
 {
-    td_matrix_vector(p, in, weights, requant, out, TD_AFFINE);
+    td_matrix_vector(p, in, weights, requant, out, 0);
 }
 
-void td_fully_connected_w8a8_exact(const td_fully_connected_params *restrict p, const int8_t *in,
-                                   const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out)
+void td_fully_connected_w8a8_wide(const td_fully_connected_params *restrict p, const int8_t *in,
+                                  const int8_t *restrict weights, const td_wide *restrict requant, int8_t *out)
 {
-    td_matrix_vector(p, in, weights, requant, out, TD_DOUBLE);
-}
-
-void td_fully_connected_w8a8_single(const td_fully_connected_params *restrict p, const int8_t *in,
-                                    const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out)
-{
-    td_matrix_vector(p, in, weights, requant, out, TD_SINGLE);
+    td_matrix_vector(p, in, weights, requant, out, 1);
 }

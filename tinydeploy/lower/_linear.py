@@ -10,7 +10,6 @@ from tinydeploy.ir import Array, Elem, Type
 from tinydeploy.lower import requantise
 from tinydeploy.lower._contract import LowerContext
 from tinydeploy.lower.requantise import Ints, Requant, Rounding, Scaling
-from tinydeploy.numerics.requantise import quantise_multipliers
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import clamp_limits
 
@@ -33,12 +32,12 @@ class Linear:
     scaling: Scaling
     requant: Requant
 
-    def fields(self) -> tuple[tuple[str, int], ...]:
-        """The params fields every weighted kernel has."""
+    def fields(self, zero_point: bool = True) -> tuple[tuple[str, int], ...]:
+        """The last params fields of a weighted kernel: shift, zero_point (where it has one), act_min, act_max."""
         s = self.scaling
         return (
             ("shift", self.requant.shift),
-            ("zero_point", s.zero_point),
+            *((("zero_point", s.zero_point),) if zero_point else ()),
             ("act_min", s.act_min),
             ("act_max", s.act_max),
         )
@@ -48,7 +47,8 @@ def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding
     """The weighted sum that ``ctx.node`` is, or None where int8 kernels do not apply.
 
     ``weights_first``: order of the weight tensor's axes that puts outputs first; the rest is flattened.
-    Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms.
+    Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms,
+    rounding "once" where sums may leave int32.
     """
     sig = ctx.signature
     weights = ctx.constant(1)
@@ -63,13 +63,13 @@ def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding
     if centred.shape[1] > MAX_TERMS or centred.min(initial=0) < -128 or centred.max(initial=0) > 127:
         return None
     scaling = _scaling(ctx, centred, bias, rounding)
-    return Linear(centred, scaling, requantise.solve(scaling))
+    requant = requantise.solve(scaling)
+    return None if requant is None else Linear(centred, scaling, requant)
 
 
 def _scaling(ctx: LowerContext, weights: Ints, bias: Array | None, rounding: Rounding) -> Scaling:
     sig = ctx.signature
     outputs = len(weights)
-    multiplier, shift = quantise_multipliers(np.broadcast_to(_linear.channel_scales(sig), (outputs,)))
     offset = -sig.input(0).zero_point * weights.sum(axis=1)
     low, high = sig.input(0).elem.limits
     ends = np.sort(np.stack([weights * low, weights * high]), axis=0).sum(axis=2)
@@ -77,8 +77,7 @@ def _scaling(ctx: LowerContext, weights: Ints, bias: Array | None, rounding: Rou
     act_min, act_max = clamp_limits(ctx.node.op.clamp, kind)
     return Scaling(
         bias=offset if bias is None else offset + bias.astype(np.int64),
-        multiplier=multiplier,
-        shift=shift,
+        ratio=np.array(np.broadcast_to(_linear.channel_scales(sig), (outputs,)), np.float64),
         low=ends[0],
         high=ends[1],
         zero_point=kind.zero_point,

@@ -108,7 +108,7 @@ def _touched(first: Bytes, last: Bytes, taps: int, dilation: int, size: int) -> 
 
 
 def steps_of(width: int, size: int, begin: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Columns from ``begin`` to ``end`` in blocks of ``size`` while so many are left there, single columns elsewhere."""
+    """Columns ``begin`` to ``end`` in blocks of ``size`` while so many are left there, single columns elsewhere."""
     end = width if end is None else end
     blocks: list[tuple[int, int]] = []
     x = 0

@@ -8,6 +8,7 @@ functions are equal if they step at the same places, so the proof compares at mo
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Literal
 
 import numpy as np
@@ -18,24 +19,29 @@ from tinydeploy.lower._contract import Table
 from tinydeploy.numerics import requantise as numerics
 
 Ints = npt.NDArray[np.int64]
-Rounding = Literal["double", "single"]
-AFFINE = np.dtype([("c_lo", "<u4"), ("c_hi", "<i4"), ("m", "<i4")])
-EXACT = np.dtype([("bias", "<i4"), ("m", "<i4"), ("shift", "<i4")])
-MAX_AFFINE_SHIFT = 22  # 8-bit levels times 2**(32 + shift) stay far inside int64
+Rounding = Literal["double", "once"]
+Form = Literal["affine", "wide", "exact"]
+RECORDS: dict[Form, np.dtype[np.void]] = {
+    "affine": np.dtype([("c_lo", "<u4"), ("c_hi", "<i4"), ("m", "<i4")]),
+    "wide": np.dtype([("c_lo", "<u4"), ("c_hi", "<i4"), ("m", "<i4"), ("shift", "<i4")]),
+    "exact": np.dtype([("bias", "<i4"), ("m", "<i4"), ("shift", "<i4")]),
+}
+MAX_BITS = 54  # 8-bit levels times 2**54 stay far inside int64
 _REACH = 1 << 16  # multipliers tried on each side of the real ratio
 
 
 @dataclasses.dataclass(frozen=True)
 class Scaling:
-    """What TFLite does to a layer's accumulators: ``clamp(zero_point + round((acc + bias) * m * 2**(shift - 31)))``.
+    """What TFLite does to a layer's accumulators: ``clamp(zero_point + round((acc + bias) * ratio))``.
 
-    Vectors of one element a channel (int64). ``bias`` already holds minus the input zero point times the sum of
-    weights, so that ``acc`` is the sum of weight times stored input; ``low``/``high`` bound that sum.
+    Vectors of one element a channel. ``bias`` (int64) already holds minus the input zero point times the sum of
+    weights, so that ``acc`` is the sum of weight times stored input; ``low``/``high`` (int64) bound that sum.
+    ``rounding``: "double" is gemmlowp's with a Q31 multiplier, "once" multiplies by the float64 ``ratio`` and rounds
+    halves away from zero.
     """
 
     bias: Ints
-    multiplier: Ints
-    shift: Ints
+    ratio: npt.NDArray[np.float64]
     low: Ints
     high: Ints
     zero_point: int
@@ -43,29 +49,43 @@ class Scaling:
     act_max: int
     rounding: Rounding = "double"
 
+    @functools.cached_property
+    def _multipliers(self) -> tuple[Ints, Ints]:
+        return numerics.quantise_multipliers(self.ratio)
+
+    @property
+    def multiplier(self) -> Ints:
+        """The ratios' Q31 multipliers as TFLite makes them."""
+        return self._multipliers[0]
+
+    @property
+    def shift(self) -> Ints:
+        """The ratios' shifts, positive to the left, as TFLite makes them."""
+        return self._multipliers[1]
+
     def output(self, acc: Ints) -> Ints:
-        """TFLite's clamped output; ``acc`` has channels on axis 0."""
+        """TFLite's clamped output; ``acc`` has channels on axis 0. Nothing may wrap (see `is_plain`)."""
         extra = (slice(None),) + (None,) * (acc.ndim - 1)
-        scale = (
-            numerics.multiply_by_quantised_multiplier
-            if self.rounding == "double"
-            else numerics.multiply_by_quantised_multiplier_single
-        )
-        real = scale(acc + self.bias[extra], self.multiplier[extra], self.shift[extra]) + self.zero_point
-        return np.clip(real, self.act_min, self.act_max)
+        x = acc + self.bias[extra]
+        if self.rounding == "once":
+            scaled = numerics.float_to_int32(numerics.round_half_away(x * self.ratio[extra]))
+        else:
+            scaled = numerics.multiply_by_quantised_multiplier(x, self.multiplier[extra], self.shift[extra])
+        return np.minimum(np.maximum(scaled + self.zero_point, self.act_min), self.act_max)
 
     def is_plain(self) -> bool:
-        """True if nothing wraps on the way, so that the function is monotone in the mathematical sense."""
+        """True if no int32 wraps on the way, so that the function is monotone."""
+        left = np.maximum(self.shift, 0) if self.rounding == "double" else np.zeros_like(self.bias)
+        room = np.int64(2**31 - 1) >> np.minimum(left, 31)
         ends = np.stack([self.low + self.bias, self.high + self.bias])
-        room = np.int64(2**31 - 1) >> np.maximum(self.shift, 0)
-        return bool((np.abs(ends) <= room).all() and (self.multiplier >= 0).all())
+        return bool((np.abs(ends) <= room).all() and (self.ratio >= 0).all())
 
 
 @dataclasses.dataclass(frozen=True)
 class Requant:
-    """The form chosen for a layer. ``table``: one struct a channel; ``shift``: affine only, 0 otherwise."""
+    """The form chosen for a layer. ``records``: one struct a channel; ``shift``: the common one of "affine", else 0."""
 
-    form: Literal["affine", "exact"]
+    form: Form
     records: Array
     shift: int
     note: str
@@ -77,39 +97,55 @@ class Requant:
 
     def table(self, name: str = "requant") -> Table:
         """The records as a table of the node."""
-        return Table(name, "td_affine" if self.affine else "td_exact", self.records)
+        return Table(name, f"td_{self.form}", self.records)
 
 
-def solve(scaling: Scaling) -> Requant:
-    """Find one affine map a channel with a common shift, proved equal on every accumulator in bounds, or keep TFLite's.
+def solve(scaling: Scaling) -> Requant | None:
+    """Find one affine map a channel with a common shift, proved equal on every accumulator in bounds.
 
+    Where there is none: TFLite's own arithmetic for double rounding ("exact"); for rounding once an affine map with a
+    shift a channel ("wide"), or None if there is not even that.
     Shift 0 is tried first (the high word is the result), then the largest shift that the largest ratio allows.
     """
-    if scaling.is_plain():
-        ratio = np.ldexp(scaling.multiplier.astype(np.float64), (scaling.shift - 31).astype(np.int32))
-        largest = float(ratio.max(initial=0.0))
-        room = MAX_AFFINE_SHIFT if largest == 0 else min(MAX_AFFINE_SHIFT, -1 - int(np.frexp(largest)[1]))
-        lines = Thresholds.of(scaling)
-        for shift in sorted({0, max(room, 0)}) if room >= 0 else []:
-            found = lines.fit(np.rint(np.ldexp(ratio, 32 + shift)).astype(np.int64), 32 + shift)
-            if found is not None:
-                return _affine(*found, shift=shift)
-    return exact(scaling)
+    if not scaling.is_plain():
+        return exact(scaling) if scaling.rounding == "double" else None
+    largest = float(scaling.ratio.max(initial=0.0))
+    room = MAX_BITS - 32 if largest == 0 else min(MAX_BITS - 32, -1 - int(np.frexp(largest)[1]))
+    lines = Thresholds.of(scaling)
+    for shift in sorted({0, room}) if room >= 0 else []:
+        found = lines.fit(_scaled(scaling.ratio, 32 + shift), 32 + shift)
+        if found is not None:
+            return Requant("affine", _records("affine", *found), shift, f"affine, shift {32 + shift}, proved")
+    return exact(scaling) if scaling.rounding == "double" else _wide(lines, scaling)
 
 
 def exact(scaling: Scaling) -> Requant:
     """TFLite's own arithmetic: bias, multiplier and shift of each channel."""
-    records = np.empty(len(scaling.bias), EXACT)
+    records = np.empty(len(scaling.bias), RECORDS["exact"])
     records["bias"] = numerics.wrap_int32(scaling.bias)
     records["m"], records["shift"] = scaling.multiplier, scaling.shift
-    return Requant("exact", records, 0, f"{scaling.rounding} rounding as TFLite")
+    return Requant("exact", records, 0, "double rounding as TFLite")
 
 
-def _affine(m: Ints, c: Ints, shift: int) -> Requant:
-    records = np.empty(len(m), AFFINE)
+def _wide(lines: Thresholds, scaling: Scaling) -> Requant | None:
+    bits = np.clip(31 - np.frexp(scaling.ratio)[1].astype(np.int64), 0, MAX_BITS)
+    found = lines.fit(_scaled(scaling.ratio, bits), bits)
+    if found is None:
+        return None
+    records = _records("wide", *found)
+    records["shift"] = bits
+    return Requant("wide", records, 0, "affine, a shift a channel, proved")
+
+
+def _scaled(ratio: npt.NDArray[np.float64], bits: Ints | int) -> Ints:
+    return np.rint(np.minimum(np.ldexp(ratio, bits), 2.0**31 - 1)).astype(np.int64)
+
+
+def _records(form: Form, m: Ints, c: Ints) -> Array:
+    records = np.empty(len(m), RECORDS[form])
     records["m"], records["c_hi"] = m, c >> 32
     records["c_lo"] = (c & 0xFFFFFFFF).astype(np.uint32)
-    return Requant("affine", records, shift, f"affine, shift {32 + shift}, proved")
+    return records
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,18 +176,21 @@ class Thresholds:
             left = np.where(reached, left, np.minimum(middle + 1, right))
         return Thresholds(levels, left, left - 1, levels <= last, levels > first)
 
-    def fit(self, guess: Ints, bits: int) -> tuple[Ints, Ints] | None:
-        """Find (m, c) of every channel for ``y = (acc * m + c) >> bits``; None if a channel has none near ``guess``."""
+    def fit(self, guess: Ints, shift: Ints | int) -> tuple[Ints, Ints] | None:
+        """Find (m, c) of each channel for ``y = (acc * m + c) >> shift``; None if a channel has none near ``guess``.
+
+        ``shift``: 0 to 54, common or one a channel.
+        """
+        m, bits = guess.copy(), np.broadcast_to(np.asarray(shift, np.int64), guess.shape)
         if not self.level.shape[1]:
-            return guess, np.zeros_like(guess)
-        m = guess.copy()
+            return m, np.zeros_like(m)
         failed = np.flatnonzero(self._slack(m, bits) < 0)
         if len(failed):
-            m[failed] = self._rows(failed).climb(m[failed], bits)
+            m[failed] = self._rows(failed).climb(m[failed], bits[failed])
         least, most = self._interval(m, bits)
         return None if (least > most).any() else (m, least + ((most - least) >> 1))
 
-    def climb(self, guess: Ints, bits: int) -> Ints:
+    def climb(self, guess: Ints, bits: Ints) -> Ints:
         """The m within 2**16 of ``guess`` that leaves most room for c. The room is a concave function of m."""
         low, high = np.maximum(guess - _REACH, 0), np.minimum(guess + _REACH, 2**31 - 1)
         while (low < high).any():
@@ -163,13 +202,13 @@ class Thresholds:
     def _rows(self, rows: Ints) -> Thresholds:
         return Thresholds(*(getattr(self, field.name)[rows] for field in dataclasses.fields(self)))
 
-    def _interval(self, m: Ints, bits: int) -> tuple[Ints, Ints]:
+    def _interval(self, m: Ints, bits: Ints) -> tuple[Ints, Ints]:
         far = np.int64(2**61)
-        edge = self.level << bits
+        edge = self.level << bits[:, None]
         least = np.where(self.must, edge - self.at * m[:, None], -far).max(axis=1)
         most = np.where(self.must_not, edge - self.below * m[:, None] - 1, far).min(axis=1)
         return least, most
 
-    def _slack(self, m: Ints, bits: int) -> Ints:
+    def _slack(self, m: Ints, bits: Ints) -> Ints:
         least, most = self._interval(m, bits)
         return most - least
