@@ -15,17 +15,15 @@ import zlib
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from tinydeploy.errors import InputError, Problem, UnsupportedError
+from tinydeploy.frontends.keras_hdf5 import Hdf5
+from tinydeploy.frontends.keras_hdf5_objects import SIGNATURE
 from tinydeploy.ir import Array
 
 MAX_JSON_BYTES = 64 << 20
-MAX_ARRAY_BYTES = 1 << 30
-MAX_CHUNK_BYTES = 64 << 20
+MAX_WEIGHTS_BYTES = 1 << 30
 MAX_MEMBERS = 1000
 MAX_INFLATION = 1100  # deflate cannot do better than about 1030 to 1
-_HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +65,7 @@ def open_keras(data: bytes, path: Path) -> KerasFile:
     Raises: InputError if it is neither, is damaged, or holds no model; UnsupportedError for a layout that is not read.
     """
     where = str(path)
-    if data.startswith(_HDF5):
+    if data.startswith(SIGNATURE):
         return _open_h5(data, where)
     if data.startswith(b"PK"):
         return _open_zip(data, where)
@@ -88,18 +86,15 @@ def _parse(text: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _open_h5(data: bytes, where: str) -> KerasFile:
-    store = H5Store(data, where)
-    text = store.text_attribute("", "model_config")
-    if text is None:
-        if (
-            store.is_group("layers")
-            or store.is_group("_layer_checkpoint_dependencies")
-            or store.names("", "layer_names")
-        ):
+    store = Hdf5(data, where)
+    text = store.strings("", "model_config")
+    if text is None or len(text) != 1:
+        groups = ("layers", "_layer_checkpoint_dependencies")
+        if any(store.is_group(group) for group in groups) or store.strings("", "layer_names") is not None:
             hint = "save the whole model: model.save('model.keras')"
             raise InputError(Problem(where, "holds weights only, without the model", hint=hint))
         raise InputError(Problem(where, "is HDF5 but no Keras model", "the attribute model_config describes the model"))
-    return KerasFile(_parse(text, where), _LegacyWeights(store))
+    return KerasFile(_parse(text[0], where), _LegacyWeights(store))
 
 
 def _open_zip(data: bytes, where: str) -> KerasFile:
@@ -114,10 +109,10 @@ def _open_zip(data: bytes, where: str) -> KerasFile:
             if "model.weights.h5" not in members:
                 hint = "save with Keras 2.12 or later: model.save('model.keras')"
                 raise UnsupportedError(Problem(where, "has no model.weights.h5", hint=hint))
-            weights = _member(archive, members["model.weights.h5"], MAX_ARRAY_BYTES, where)
+            weights = _member(archive, members["model.weights.h5"], MAX_WEIGHTS_BYTES, where)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise InputError(Problem(where, f"damaged archive: {error}", hint="download or save it again")) from None
-    return KerasFile(config, _SlotWeights(H5Store(weights, f"{where}: model.weights.h5")))
+    return KerasFile(config, _SlotWeights(Hdf5(weights, f"{where}: model.weights.h5")))
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int, where: str) -> bytes:
@@ -132,109 +127,32 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int, where: 
     return content
 
 
-class H5Store:
-    """An HDF5 file in memory. Links that leave the file are refused, and sizes are checked before anything is read."""
-
-    def __init__(self, data: bytes, where: str) -> None:
-        import h5py
-
-        self._h5py = h5py
-        self._where = where
-        self._limit = min(MAX_ARRAY_BYTES, MAX_INFLATION * len(data))
-        try:
-            self._file = h5py.File(h5py.h5f.open_file_image(data))
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
-            raise InputError(Problem(where, f"damaged HDF5 file: {error}", hint="download or save it again")) from None
-
-    def _damaged(self, path: str, error: object) -> InputError:
-        return InputError(Problem(self._where, f"{path or 'root'}: cannot be read: {str(error)[:200]}"))
-
-    def _object(self, path: str) -> Any:
-        """The group or dataset at ``path``, or None."""
-        node: Any = self._file
-        try:
-            for part in path.split("/") if path else ():
-                if not isinstance(node, self._h5py.Group):
-                    return None
-                link = node.get(part, getlink=True)
-                if link is None:
-                    return None
-                if not isinstance(link, self._h5py.HardLink):
-                    raise UnsupportedError(
-                        Problem(self._where, f"{path} is a link to somewhere else", "links are refused")
-                    )
-                node = node[part]
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-            raise self._damaged(path, error) from None
-        return node
-
-    def is_group(self, path: str) -> bool:
-        """True if there is a group at ``path``."""
-        return isinstance(self._object(path), self._h5py.Group)
-
-    def _attribute(self, path: str, name: str) -> Any:
-        node = self._object(path)
-        try:
-            if node is None or name not in node.attrs:
-                return None
-            handle = node.attrs.get_id(name)
-            if handle.get_storage_size() > self._limit or int(np.prod(handle.shape or (1,))) > 1 << 16:
-                raise self._damaged(path, f"attribute {name} is too large")
-            return node.attrs[name]
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-            raise self._damaged(path, error) from None
-
-    def text_attribute(self, path: str, name: str) -> str | bytes | None:
-        """An attribute that is one string."""
-        value = self._attribute(path, name)
-        return value if isinstance(value, (str, bytes)) else None
-
-    def names(self, path: str, name: str) -> list[str]:
-        """An attribute that is a list of strings; long lists are spread over ``name0``, ``name1`` ..."""
-        value = self._attribute(path, name)
-        if value is None:
-            parts: list[Array] = []
-            while (part := self._attribute(path, f"{name}{len(parts)}")) is not None and len(parts) < MAX_MEMBERS:
-                parts.append(np.asarray(part).ravel())
-            items = [item for part in parts for item in part]
-        else:
-            items = list(np.asarray(value).ravel())
-        return [item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in items]
-
-    def array(self, path: str) -> Array | None:
-        """A dataset of numbers as float32; None if there is none.
-
-        Raises: InputError if it is too large, outside the file or not of a float type.
-        """
-        node = self._object(path)
-        if not isinstance(node, self._h5py.Dataset):
-            return None
-        try:
-            kind, shape = node.dtype, node.shape
-            size = int(np.prod([int(d) for d in shape], dtype=object)) * kind.itemsize
-            chunk = int(np.prod([int(d) for d in node.chunks or (1,)], dtype=object)) * kind.itemsize
-            if kind.kind != "f" or node.is_virtual or node.external:
-                raise self._damaged(path, f"it is {kind}, or stored outside the file")
-            if size > self._limit or chunk > MAX_CHUNK_BYTES:
-                raise self._damaged(path, f"it claims {size} bytes in pieces of {chunk}")
-            return np.ascontiguousarray(node[()], dtype=np.float32)
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-            raise self._damaged(path, error) from None
-
-
 class _LegacyWeights:
     """Group ``model_weights``: a group a top-level layer whose attribute ``weight_names`` lists its arrays in order."""
 
-    def __init__(self, store: H5Store) -> None:
+    def __init__(self, store: Hdf5) -> None:
         self._store = store
 
     def of(self, path: tuple[Ref, ...]) -> list[Array]:
         group = f"model_weights/{path[0].name}"
-        names = self._store.names(group, "weight_names")
+        names = self._names(group)
         if len(path) > 1:
             # A nested model's arrays are all in its own group; the last part but one is the layer that owns them.
             names = [name for name in names if name.split("/")[-2:-1] == [path[-1].name]]
         return [self._read(f"{group}/{name}") for name in names]
+
+    def _names(self, group: str) -> list[str]:
+        """``weight_names``; a list too long for one attribute is in ``weight_names0``, ``weight_names1`` ..."""
+        whole = self._store.strings(group, "weight_names")
+        if whole is not None:
+            return whole
+        names: list[str] = []
+        for number in range(MAX_MEMBERS):
+            part = self._store.strings(group, f"weight_names{number}")
+            if part is None:
+                break
+            names += part
+        return names
 
     def _read(self, path: str) -> Array:
         array = self._store.array(path)
@@ -246,7 +164,7 @@ class _LegacyWeights:
 class _SlotWeights:
     """``layers/<slot>/vars/<number>``; Keras 2.12 used another outer name, and ``\\`` on Windows."""
 
-    def __init__(self, store: H5Store) -> None:
+    def __init__(self, store: Hdf5) -> None:
         self._store = store
 
     def of(self, path: tuple[Ref, ...]) -> list[Array]:
