@@ -36,7 +36,7 @@ def pairs(live: Liveness) -> list[Pair]:
 def _pair(live: Liveness, old: int, new: int) -> Pair:
     before, after = live.items[old], live.items[new]
     low, high = -after.size, before.size
-    if before.last == after.first < len(live.tasks) and not before.scratch and not after.scratch:
+    if 0 <= before.last == after.first < len(live.tasks) and not before.scratch and not after.scratch:
         distance = safe_distance(live.tasks[after.first], before, after)
         if distance is not None:
             low = max(low, -distance)
@@ -68,12 +68,12 @@ def bound(live: Liveness, time: int, scratch: int | None = None, task: Task | No
     if not 0 <= time < len(live.tasks):
         return total
     task = task or live.tasks[time]
-    dying = [item for item in here if item.last == time]
+    dying = [item for item in here if item.first < time == item.last]
     born = [item for item in here if item.first == time]
     shared = 0
     for old in dying:
         for new in born:
-            distance = None if old is new else safe_distance(task, old, new)
+            distance = safe_distance(task, old, new)
             if distance is not None:
                 together = max(new.size, max(distance, 0) + old.size)
                 shared += max(old.size + new.size - together, 0)

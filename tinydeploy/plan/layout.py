@@ -21,8 +21,7 @@ def lay_out(graph: Graph, lowered: Sequence[Lowered], notes: Sequence[str] = ())
     Raises: InternalError if the plan does not hold (a wrong `AccessPlan` or a bug of the planner).
     """
     live = analyse(graph, lowered)
-    goal = lower_bound(live)
-    places = place(live.items, pairs(live), goal)
+    places, least = place(live.items, pairs(live), lower_bound(live))
     spots = {
         item.name: Spot(offset, item.size, item.first, item.last)
         for item, offset in zip(live.items, places, strict=True)
@@ -42,7 +41,7 @@ def lay_out(graph: Graph, lowered: Sequence[Lowered], notes: Sequence[str] = ())
         overlaps=_overlaps(live, spots),
         arena_bytes=arena,
         state_bytes=state_bytes,
-        lower_bound_bytes=goal,
+        lower_bound_bytes=least,
         live_bytes={low.node.name: _covered(spots, time) for time, low in enumerate(lowered)},
         cycles=sum(low.offer.cost.cycles for low in lowered),
         notes=tuple(notes),
@@ -64,11 +63,11 @@ def _overlaps(live: Liveness, spots: dict[str, Spot]) -> tuple[Overlap, ...]:
     """Where the plan really writes an output over a dying input."""
     found = []
     for time, task in enumerate(live.tasks):
-        ending = [item for item in live.items if item.last == time and not item.scratch]
+        ending = [item for item in live.items if item.first < time == item.last and not item.scratch]
         starting = [item for item in live.items if item.first == time and not item.scratch]
         for old in ending:
             for new in starting:
-                distance = None if old is new else safe_distance(task, old, new)
+                distance = safe_distance(task, old, new)
                 if distance is not None and _touch(spots, old, new):
                     found.append(Overlap(task.name, old.name, new.name, distance))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Offsets in one pool: first fit in many orders, the order improved by hill climbing until the lower bound is met."""
+"""Offsets in one pool: first fit, then branch and bound, then hill climbing over orders, until the bound is met."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import random
 from collections.abc import Sequence
 
 from tinydeploy.plan.constraints import Pair
-from tinydeploy.plan.liveness import Item
+from tinydeploy.plan.exact import Search, least
+from tinydeploy.plan.liveness import WORD, Item
 
-WORK = 1_500_000  # pair look-ups spent on improving one plan: about a second
+WORK = 1_000_000  # pair look-ups spent on climbing: about a second
+PROOF = 1_000_000  # pair look-ups spent on raising the bound, and as many on a search for a plan that meets it
 PATIENCE = 400  # moves without gain before the search starts again from the best order
 
 
@@ -52,33 +54,49 @@ class Placer:
         return max((o + item.size for o, item in zip(offsets, self.items, strict=True)), default=0)
 
 
-def place(items: Sequence[Item], pairs: Sequence[Pair], goal: int, seed: int = 0) -> list[int]:
-    """Offsets in bytes by item index; stops when the pool has ``goal`` bytes (to a word) or the work is spent.
+def place(items: Sequence[Item], pairs: Sequence[Pair], goal: int, seed: int = 0) -> tuple[list[int], int]:
+    """Offsets in bytes by item index, and the least size that any offsets can have (``goal`` or a better bound).
 
-    Deterministic: the same items give the same offsets. An order is a permutation; a move takes an item that reaches
-    the top of the pool, or one of its neighbours, to an earlier turn.
+    Stops when the pool has that size, or when the work allowed is spent. Deterministic: the same items give the same
+    offsets. An order is a permutation; a move takes an item that reaches the top of the pool, or one of its neighbours,
+    to another turn.
     """
     placer = Placer(items, pairs)
-    goal = -(-goal // 4) * 4
     best_order, best = _first(placer)
     best_size = placer.size(best)
+    if best_size <= goal:
+        return best, best_size
+    goal = _possible(items, least(items, pairs, goal, best_size, PROOF))
+    work = 0
+    while best_size > goal and work < PROOF:
+        search = Search(items, pairs, goal)
+        found = search.find(PROOF - work)
+        work += search.work
+        if found is not None:
+            return found, goal
+        if search.refuted:
+            goal = _possible(items, goal + 1)
     chance = random.Random(seed)
     order, size, offsets, idle = list(best_order), best_size, best, 0
-    while best_size > goal and placer.work < WORK and len(items) > 1:
+    while best_size > goal and placer.work < WORK:
         trial = _moved(placer, order, offsets, size, chance)
         trial_offsets = placer.fit(trial)
         trial_size = placer.size(trial_offsets)
-        idle += 1
+        idle = 0 if trial_size < size else idle + 1
         if trial_size <= size:
-            idle = 0 if trial_size < size else idle
             order, size, offsets = trial, trial_size, trial_offsets
         if size < best_size:
             best_order, best, best_size = order, offsets, size
         if idle > PATIENCE:
-            order, size, offsets, idle = _shaken(best_order, chance), 1 << 62, best, 0
+            order, idle = _shaken(best_order, chance), 0
             offsets = placer.fit(order)
             size = placer.size(offsets)
-    return best
+    return best, goal
+
+
+def _possible(items: Sequence[Item], size: int) -> int:
+    """The next size that a pool can have: an offset is a multiple of a word, and some item ends the pool."""
+    return min(size + (item.size - size) % WORD for item in items)
 
 
 def _first(placer: Placer) -> tuple[list[int], list[int]]:

@@ -28,7 +28,6 @@ class Shadow:
         self.owner: Array = np.full(arena_bytes, NOBODY, np.int32)
         self.index = {item.name: i for i, item in enumerate(live.items)}
         self.items = {item.name: item for item in live.items}
-        self.tasks = {task.name: time for time, task in enumerate(live.tasks)}
 
     def run(self) -> None:
         """Play the whole plan.
@@ -51,7 +50,7 @@ class Shadow:
                 self._claim(item, "after the last node")
         for item in self.live.items:
             if item.last == end:
-                self._must_own(item, 0, item.size, "after the last node")
+                self._must_own(item, "after the last node")
 
     def _play(self, time: int, task: Task) -> None:
         where = f"node {task.name!r}"
@@ -60,73 +59,91 @@ class Shadow:
                 self._claim(item, where)
         if task.access is None:
             return
-        writes = [self._first_write(self.items[n], s) for n, s in zip(task.writes, task.access.writes, strict=True)]
-        written = np.minimum.reduce(writes) if writes else np.full(len(self.owner), NEVER, np.int32)
+        writes = [
+            (self.items[name], self._first_write(self.items[name], span, where))
+            for name, span in zip(task.writes, task.access.writes, strict=True)
+        ]
         for name, span in zip(task.reads, task.access.reads, strict=True):
             if name is None or span is None:
                 continue
             item = self.items[name]
             reads = self._last_read(item, span, where)
-            held = (reads >= 0) & (self.owner != self.index[name])
+            held = (reads >= 0) & (self._owners(item) != self.index[name])
             if held.any():
-                self._report(where, item, int(np.flatnonzero(held)[0]), int(reads[held][0]), "holds something else")
-            late = written < reads if task.access.reads_first else written <= reads
-            late &= reads >= 0
-            if late.any():
-                at = int(np.flatnonzero(late)[0])
-                self._report(where, item, at, int(reads[at]), f"was overwritten at step {int(written[at])}")
-        for name, stamps in zip(task.writes, writes, strict=True):
-            self.owner[stamps != NEVER] = self.index[name]
-        for name, stamps in zip(task.writes, writes, strict=True):
-            lost = (stamps != NEVER) & (self.owner != self.index[name])
+                byte = int(np.flatnonzero(held)[0])
+                self._report(where, item, byte, int(reads[byte]), "holds something else")
+            for out, stamps in writes:
+                self._in_time(where, item, reads, out, stamps, task.access.reads_first)
+        for out, stamps in writes:
+            self._owners(out)[stamps != NEVER] = self.index[out.name]
+        for out, stamps in writes:
+            lost = (stamps != NEVER) & (self._owners(out) != self.index[out.name])
             if lost.any():
-                at = int(np.flatnonzero(lost)[0])
-                self._report(where, self.items[name], at, int(stamps[at]), "is written by another output too")
+                byte = int(np.flatnonzero(lost)[0])
+                self._report(where, out, byte, int(stamps[byte]), "is written by another output too")
         for item in self.live.items:
             if item.scratch and item.first == time:
-                self._must_own(item, 0, item.size, where)
+                self._must_own(item, where)
 
-    def _first_write(self, item: Item, span: Span) -> Array:
-        stamps = np.full(len(self.owner), NEVER, np.int32)
+    def _in_time(self, where: str, item: Item, reads: Array, out: Item, writes: Array, reads_first: bool) -> None:
+        """No byte that both use is written before its last reading. Stamps are steps by byte of their own item."""
+        base, start = self.offsets[item.name], self.offsets[out.name]
+        low, high = max(base, start), min(base + item.size, start + out.size)
+        if low >= high:
+            return
+        read, written = reads[low - base : high - base], writes[low - start : high - start]
+        late = (written < read if reads_first else written <= read) & (read >= 0)
+        if late.any():
+            at = int(np.flatnonzero(late)[0])
+            self._report(where, item, low + at - base, int(read[at]), f"was overwritten at step {int(written[at])}")
+
+    def _owners(self, item: Item) -> Array:
+        """Whose content lies where ``item`` has its place: a part of the arena itself, not a copy."""
         base = self.offsets[item.name]
-        lows, highs = (span.low + base).tolist(), (span.high + base).tolist()
+        return self.owner[base : base + item.size]
+
+    def _first_write(self, item: Item, span: Span, where: str) -> Array:
+        stamps = np.full(item.size, NEVER, np.int32)
+        _inside(item, span, where)
+        lows, highs = span.low.tolist(), span.high.tolist()
         for step in range(len(lows) - 1, -1, -1):
             stamps[lows[step] : highs[step]] = step
         return stamps
 
     def _last_read(self, item: Item, span: Span, where: str) -> Array:
-        stamps = np.full(len(self.owner), -1, np.int32)
-        base = self.offsets[item.name]
-        if len(span.low) and (int(span.low.min()) < 0 or int(span.high.max()) > item.size):
-            raise _clobber(where, f"reads beyond the {item.size} bytes of {_show(item)}")
-        lows, highs = (span.low + base).tolist(), (span.high + base).tolist()
-        for step, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        stamps = np.full(item.size, -1, np.int32)
+        _inside(item, span, where)
+        for step, (low, high) in enumerate(zip(span.low.tolist(), span.high.tolist(), strict=True)):
             stamps[low:high] = step
         return stamps
 
     def _claim(self, item: Item, where: str) -> None:
         low = self.offsets[item.name]
-        self.owner[low : low + item.size] = self.index[item.name]
+        self._owners(item)[:] = self.index[item.name]
         for other in self.live.items:
             if other is not item and other.first == item.first and other.scratch == item.scratch:
                 start = self.offsets[other.name]
                 if item.size and other.size and low < start + other.size and start < low + item.size:
                     raise _clobber(where, f"{_show(item)} and {_show(other)} lie on each other")
 
-    def _must_own(self, item: Item, low: int, high: int, where: str) -> None:
-        base = self.offsets[item.name]
-        lost = np.flatnonzero(self.owner[base + low : base + high] != self.index[item.name])
+    def _must_own(self, item: Item, where: str) -> None:
+        lost = np.flatnonzero(self._owners(item) != self.index[item.name])
         if len(lost):
-            self._report(where, item, base + low + int(lost[0]), 0, "holds something else")
+            self._report(where, item, int(lost[0]), 0, "holds something else")
 
-    def _report(self, where: str, item: Item, at: int, step: int, what: str) -> None:
+    def _report(self, where: str, item: Item, byte: int, step: int, what: str) -> None:
+        at = self.offsets[item.name] + byte
         holder = int(self.owner[at])
         whose = "nobody's" if holder == NOBODY else f"that of {_show(self.live.items[holder])}"
-        byte = at - self.offsets[item.name]
         raise _clobber(
             where,
             f"step {step}: byte {byte} of {_show(item)} (arena byte {at}, content {whose}) {what} when it is needed",
         )
+
+
+def _inside(item: Item, span: Span, where: str) -> None:
+    if int(span.low.min(initial=0)) < 0 or int(span.high.max(initial=0)) > item.size:
+        raise _clobber(where, f"touches bytes beyond the {item.size} of {_show(item)}")
 
 
 def _show(item: Item) -> str:
