@@ -43,7 +43,8 @@ def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, 
     groups = tied.find(graph, integer, scheme)
     statistics, votes = collect(graph, samples, groups.parents)
     quants = _choose(graph, groups, statistics, scheme, ranges)
-    result = Rewriter(graph, scheme, {node.name for node in integer}, quants).run()
+    means = {name: statistics[name].channel_means() for name in statistics}
+    result = Rewriter(graph, scheme, {node.name for node in integer}, quants, means).run()
     result.warnings += lint.warnings(graph, samples) + lint.class_warnings(graph, votes, samples)
     verify(result, "quantise")
     return result

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from tinydeploy.ir import Array, Elem, Graph, Node, Quant, Type, Value
-from tinydeploy.ir.types import quantise
+from tinydeploy.ir.types import dequantise, quantise
 from tinydeploy.ops.dequantize import Dequantize
 from tinydeploy.ops.quantize import Quantize
 from tinydeploy.quant import weights as weight_rules
@@ -21,14 +23,17 @@ class Rewriter:
     graph keep them whatever happens.
     """
 
-    def __init__(self, graph: Graph, scheme: Scheme, integer: set[str], quants: dict[str, Quant]) -> None:
-        """``integer``: names of the nodes that run in integers; ``quants``: quantisation by value."""
+    def __init__(
+        self, graph: Graph, scheme: Scheme, integer: set[str], quants: dict[str, Quant], means: dict[str, Array]
+    ) -> None:
+        """``integer``: names of the nodes that run in integers; by value: ``quants``, and ``means`` a last index."""
         self.source = graph
         self.graph = graph.copy()
         self.graph.nodes = []
         self.scheme = scheme
         self.integer = integer
         self.quants = quants
+        self.means = means
         self.casts: dict[tuple[str, Quant | None], str] = {}
         self.replaced: set[str] = set()
 
@@ -105,6 +110,8 @@ class Rewriter:
         inputs[rule.weights] = self._constant(name, kind, integers)
         if bias_name is not None and bias is not None:
             bias_kind = Type(bias.shape, self.scheme.bias, weight_rules.bias_quant(source, quant))
+            error = dequantise(integers, kind).astype(np.float64) - real
+            bias = bias - weight_rules.mean_shift(error, rule.weights_axis, self.means[_named(node.inputs[place])])
             inputs[rule.bias] = self._constant(bias_name, bias_kind, quantise(bias, bias_kind))
 
     def _constant(self, name: str, kind: Type, data: Array) -> str:

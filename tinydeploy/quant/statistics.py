@@ -21,6 +21,7 @@ class Statistics:
     when a value lies outside, so that one pass over the data is enough. Sums make a bin's mean exact: data with few
     levels (pixels) are seen as they are.
     ``zeros``: how many values were exactly 0 (0 is always exact, so it costs a range nothing).
+    ``channel_sums``: an index of the last axis, of what `add` was given (merging leaves it alone).
     """
 
     low: float = math.inf
@@ -29,6 +30,7 @@ class Statistics:
     exponent: int = _LEAST_EXPONENT
     counts: Array = dataclasses.field(default_factory=lambda: np.zeros(BINS, np.int64))
     sums: Array = dataclasses.field(default_factory=lambda: np.zeros(BINS))
+    channel_sums: Array | None = None
 
     def add(self, values: Array) -> None:
         """Take in an array of finite real values, any shape."""
@@ -38,6 +40,8 @@ class Statistics:
         low, high = float(flat.min()), float(flat.max())
         self.low, self.high = min(self.low, low), max(self.high, high)
         self._reach(max(abs(low), abs(high)))
+        by_channel = values.reshape(-1, values.shape[-1] if values.ndim else 1).sum(axis=0, dtype=np.float64)
+        self.channel_sums = by_channel if self.channel_sums is None else self.channel_sums + by_channel
         nonzero = flat[flat != 0].astype(np.float64)
         self.zeros += flat.size - nonzero.size
         index = np.ldexp(nonzero, -self.exponent)
@@ -64,6 +68,11 @@ class Statistics:
     def count(self) -> int:
         """How many values were taken in."""
         return self.zeros + int(self.counts.sum())
+
+    def channel_means(self) -> Array:
+        """Mean an index of the last axis, float64."""
+        assert self.channel_sums is not None
+        return self.channel_sums * (len(self.channel_sums) / self.count)
 
     def points(self) -> tuple[Array, Array]:
         """Means of the bins that hold something, ascending, and how many values each holds; zeros left out."""

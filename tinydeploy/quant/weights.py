@@ -37,6 +37,22 @@ def bias_quant(source: Type, weights: Quant) -> Quant:
     return Quant.per_channel(product, 0)
 
 
+def mean_shift(errors: Array, axis: int, means: Array) -> Array:
+    """How far ``errors`` of the weights move the mean of every output, for inputs with these channel means.
+
+    Weights are [O, ..., I] with their outputs on axis 0, or depthwise [1, KH, KW, O], where output ``o`` reads channel
+    ``o * I // O``. With groups, output ``o`` reads the ``o * groups // O``-th run of channels. Padding is not seen.
+    Source: Nagel et al. 2019 (bias correction, with measured means).
+    """
+    if axis != 0:
+        taps = errors.reshape(-1, errors.shape[axis]).sum(axis=0)
+        return np.asarray(taps * np.repeat(means, len(taps) // len(means)))
+    taps = errors.reshape(len(errors), -1, errors.shape[-1]).sum(axis=1)
+    groups = len(means) // taps.shape[1]
+    runs = np.repeat(means.reshape(groups, -1), len(taps) // groups, axis=0)
+    return np.asarray((taps * runs).sum(axis=1))
+
+
 def to_integers(real: Array, kind: Type, low: int, high: int) -> Array:
     """Real values to integers of ``kind``, saturated to ``low..high``."""
     return np.clip(quantise(real, kind), low, high).astype(kind.elem.dtype)
