@@ -14,5 +14,5 @@ def offers(ctx: LowerContext) -> list[Offer]:
     """One offer for int8 with constant weights."""
     if ctx.target.cpu_class not in ("dsp", "mve") or not isinstance(ctx.node.op, FullyConnected):
         return []
-    lin = linear(ctx, (0, 1))
+    lin = linear(ctx, (0, 1), rounding="once")
     return [] if lin is None else dense_offers(ctx, lin, ctx.signature.outputs[0].size // len(lin.weights))
