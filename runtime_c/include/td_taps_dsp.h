@@ -13,8 +13,8 @@
 #include "td_requant.h"
 
 typedef struct {
-    int32_t taps;     /* > 0 */
-    int32_t channels; /* a multiple of four, > 0 */
+    int32_t taps;       /* > 0 */
+    int32_t channels;   /* a multiple of four, > 0 */
     int32_t zero_point; /* exact: of the output */
 } td_taps_dsp;
 

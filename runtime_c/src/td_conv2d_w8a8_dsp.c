@@ -1,4 +1,5 @@
-/* td_conv2d_w8a8_dsp.c - rows of a convolution: windows of two pixels into scratch, then the blocks of td_block_dsp.h. */
+/* td_conv2d_w8a8_dsp.c - rows of a convolution: windows of two pixels into scratch, then the blocks of td_block_dsp.h.
+ */
 #include "td_conv2d_dsp.h"
 
 #include "td_block_dsp.h"
@@ -33,8 +34,8 @@ static const int8_t *td_collect(const td_conv2d_dsp_params *restrict p, const in
 }
 
 /* Widen the windows whose first columns are left0 and left1; returns their size in bytes. */
-static int32_t td_gather(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
-                         const int8_t *restrict pad, int32_t left0, int32_t left1, int16_t *windows)
+static int32_t td_gather(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows, const int8_t *restrict pad,
+                         int32_t left0, int32_t left1, int16_t *windows)
 {
     const int32_t size = p->kernel_w * p->in_channels;
     const int32_t groups = size / 4;
