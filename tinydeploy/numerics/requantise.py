@@ -88,13 +88,3 @@ def multiply_by_quantised_multiplier(x: npt.ArrayLike, multiplier: npt.ArrayLike
         values = wrap_int32(values << left)
     high = saturating_rounding_doubling_high_mul(values, multiplier)
     return rounding_divide_by_pot(high, np.maximum(-shifts, 0))
-
-
-def multiply_by_quantised_multiplier_single(x: npt.ArrayLike, multiplier: npt.ArrayLike, shift: npt.ArrayLike) -> Ints:
-    """``x * m * 2**(shift - 31)`` rounded once, halves up; the result wraps to int32. ``shift`` <= 30.
-
-    Source: TFLite built with TFLITE_SINGLE_ROUNDING.
-    """
-    total = 31 - np.asarray(shift, np.int64)
-    product = np.asarray(x, np.int64) * np.asarray(multiplier, np.int64)
-    return wrap_int32((product + (np.int64(1) << (total - 1))) >> total)

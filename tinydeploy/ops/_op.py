@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from tinydeploy.errors import InternalError, Problem, UnsupportedError
-from tinydeploy.ir.types import Array, Elem, Type
+from tinydeploy.errors import Problem, UnsupportedError
+from tinydeploy.ir.types import Array, Type
 
 Types: TypeAlias = "tuple[Type | None, ...]"
 Arrays: TypeAlias = "tuple[Array, ...]"
@@ -142,10 +142,11 @@ EIGHT_BIT = Rule("activations are float or 8 bits wide", _eight_bit)
 
 
 def require_tied(op: Op, sig: Signature) -> None:
-    """Raise InternalError unless all quantised inputs and outputs share one scale and zero point."""
+    """Raise UnsupportedError unless all quantised inputs and outputs share one scale and zero point."""
     quants = {(k.elem, k.quant) for k in (*sig.inputs, *sig.outputs) if k is not None and k.quant is not None}
     if len(quants) > 1:
-        raise InternalError(Problem(op.name, "inputs and outputs have different quantisation", rule="they share one"))
+        what = f"{op.name} cannot change the quantisation"
+        raise UnsupportedError(Problem("", what, rule="inputs and outputs share scale and zero point"))
 
 
 def clamp_limits(clamp: tuple[float, float], kind: Type) -> tuple[int, int]:
@@ -166,8 +167,3 @@ def clamp_limits(clamp: tuple[float, float], kind: Type) -> tuple[int, int]:
     if clamp[1] != float("inf"):
         high = min(high, to_int(clamp[1]))
     return low, high
-
-
-def same_elem(kind: Type | None, default: Elem = Elem.F32) -> Elem:
-    """Element type of an input, or ``default`` where it is absent."""
-    return default if kind is None else kind.elem

@@ -48,10 +48,6 @@ class BatchNorm(Op):
         factor = gamma / np.sqrt(variance + np.float32(self.epsilon))
         return (x * factor + (beta - mean * factor),)
 
-    def macs(self, sig: Signature) -> int:
-        """One an element."""
-        return sig.outputs[0].size
-
     def batchable(self, sig: Signature) -> bool:
         """True where the channels are not axis 0."""
         return sig.input(0).rank >= 2

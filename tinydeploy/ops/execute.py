@@ -86,7 +86,8 @@ class _Run:
             if name is None or name not in self.constants or self.constants[name].dtype.kind not in "iu":
                 continue
             x, weights = self.graph.type(str(node.inputs[0])), self.graph.type(str(node.inputs[rule.weights])).quant
-            assert weights is not None
+            if x.quant is None or weights is None:
+                continue
             scales = tuple(float(s) for s in x.scale * weights.scales())
             kind = dataclasses.replace(self.graph.type(name), quant=Quant(scales, (0,) * len(scales), 0))
             self.constants[name] = dequantise(self.constants[name], kind)
@@ -98,11 +99,15 @@ class _Run:
             tuple(graph.type(name) for name in node.outputs),
         )
         integer = self.mode == "integer" and (isinstance(op, Dequantize) or not sig.outputs[0].elem.is_float)
+        rule = op.quant
+        computed = [name for i, name in enumerate(node.inputs) if i in (rule.weights, rule.bias) and name is not None]
+        # Weights that are computed have a sample axis of their own, which is no axis of the operator's.
+        stacked = op.batchable(sig) and all(name in self.constants for name in computed)
         index = next(i for i, other in enumerate(graph.nodes) if other is node)
         later = {name for other in graph.nodes[index + 1 :] for name in other.inputs}
         touched = {name for name in (*node.inputs, *node.outputs) if name is not None}
         unused = tuple(sorted(name for name in touched if name not in later))
-        return _Step(node, op, sig, integer, op.batchable(sig), unused)
+        return _Step(node, op, sig, integer, stacked, unused)
 
     def samples(self, feeds: Mapping[str, Array], keep: tuple[str, ...], steps: bool) -> dict[str, Array]:
         arrays = self._check(feeds, keep, steps)

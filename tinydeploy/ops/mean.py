@@ -81,10 +81,6 @@ class Mean(Op):
         values = multiply_by_quantised_multiplier(centred, multiplier, shift)
         return (_linear.to_elem(values, NO_CLAMP, sig.outputs[0]),)
 
-    def macs(self, sig: Signature) -> int:
-        """Additions count as multiply-accumulates: the input's size."""
-        return sig.input(0).size
-
     def batchable(self, sig: Signature) -> bool:
         """True if axis 0 stays."""
         return 0 not in self.axes

@@ -10,7 +10,6 @@ from tinydeploy.numerics.requantise import (
     INT32_MIN,
     float_to_int32,
     multiply_by_quantised_multiplier,
-    multiply_by_quantised_multiplier_single,
     quantise_multiplier,
     quantise_multipliers,
     round_half_away,
@@ -72,13 +71,6 @@ def test_divide_by_power_of_two(values, exponent):
 def test_double_rounding(values, multiplier, shift):
     want = [double_rounding(int(x), multiplier, shift) for x in values]
     np.testing.assert_array_equal(multiply_by_quantised_multiplier(values, multiplier, shift), want)
-
-
-@pytest.mark.parametrize("shift", [-31, -12, -1, 0, 1])
-@pytest.mark.parametrize("multiplier", [0, 2**30, 1518500250, INT32_MAX])
-def test_single_rounding(values, multiplier, shift):
-    want = [wrapped((int(x) * multiplier + (1 << (30 - shift))) >> (31 - shift)) for x in values]
-    np.testing.assert_array_equal(multiply_by_quantised_multiplier_single(values, multiplier, shift), want)
 
 
 def test_per_channel_multipliers_follow_the_last_axis():

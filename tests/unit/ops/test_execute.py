@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tinydeploy.errors import InputError
+from tinydeploy.errors import InputError, UnsupportedError
 from tinydeploy.ir import Elem, Graph, Quant, State, Type, Value
 from tinydeploy.ops import execute
 from tinydeploy.ops.add import Add
@@ -234,3 +234,10 @@ def test_a_million_multiplications_stay_fast():
     begin = time.process_time()
     run_integer(graph, {"x": x})
     assert time.process_time() - begin < 10
+
+
+def test_moving_integers_to_another_scale_is_refused():
+    graph = start(1, 2, elem=Elem.S8, quant=Quant.per_tensor(1.0))
+    then(graph, Reshape((2, 1)), "x", quant=Quant.per_tensor(0.5))
+    with pytest.raises(UnsupportedError, match="share scale"):
+        run_integer(graph, {"x": np.zeros((1, 1, 2), np.int8)})
