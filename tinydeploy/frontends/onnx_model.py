@@ -69,6 +69,7 @@ def read(data: bytes, where: str) -> RawModel:
         raise InputError(Problem(where, f"is not an ONNX file: {error}", hint="export the model again")) from error
     if not proto.HasField("graph") or not (proto.graph.node or proto.graph.output):
         raise InputError(Problem(where, "holds no graph", "an ONNX file holds a model with nodes and outputs"))
+    _check_names(proto.graph, where)
     opsets = _opsets(proto, where)
     _refuse_whole(proto, where)
     ordered = _sorted_nodes(proto.graph, where)
@@ -91,6 +92,16 @@ def read(data: bytes, where: str) -> RawModel:
         [v.name for v in proto.graph.output],
         constants,
     )
+
+
+def _check_names(graph: Any, where: str) -> None:
+    """Raise InputError unless all names are text: protobuf hands out bytes for what is not UTF-8."""
+    names = [item.name for item in (*graph.input, *graph.output, *graph.initializer)]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output, *(a.name for a in node.attribute)]
+    broken = [name for name in names if not isinstance(name, str)]
+    if broken:
+        raise InputError(Problem(where, f"holds the name {broken[0]!r}", "names are UTF-8", "export the model again"))
 
 
 def _opsets(proto: Any, where: str) -> dict[str, int]:
@@ -226,8 +237,9 @@ def _input(info: Any, where: str) -> RawInput:
     if not info.type.HasField("tensor_type"):
         raise UnsupportedError(Problem(where, "is not a tensor", "inputs are tensors"))
     tensor = info.type.tensor_type
-    names = {elem.value.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"): elem for elem in Elem}
-    elem = names.get(TensorProto.DataType.Name(tensor.elem_type))
+    elems = {elem.value.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"): elem for elem in Elem}
+    names = {number: name for name, number in TensorProto.DataType.items()}
+    elem = elems.get(names.get(tensor.elem_type, ""))
     if not tensor.HasField("shape"):
         return RawInput(info.name, elem, None)
     checked_rank(len(tensor.shape.dim), where)

@@ -18,6 +18,7 @@ def can_take(graph: Graph, node: Node) -> bool:
     return graph.constant(node.inputs[1]) is not None and (bias is None or graph.constant(bias) is not None)
 
 
+@np.errstate(all="ignore")  # what does not fit into float32 is not stored
 def into_producer(graph: Graph, node: Node, scale: Array | None, shift: Array | None) -> bool:
     """Let ``node`` compute ``scale * y + shift`` instead of y; both float64, one an output channel, or None.
 
@@ -38,6 +39,7 @@ def into_producer(graph: Graph, node: Node, scale: Array | None, shift: Array | 
     return _store(graph, node, new_weights if scale is not None else None, new_bias, bias is not None)
 
 
+@np.errstate(all="ignore")
 def into_consumer(graph: Graph, node: Node, scale: Array | None, shift: Array | None) -> bool:
     """Let ``node`` read x where it read ``scale * x + shift``; both float64, one an input channel, or None.
 

@@ -25,12 +25,14 @@ def sweep(graph: Graph, rewrite: Rewrite) -> bool:
     again = True
     while again:
         again = False
+        alive = {id(node) for node in graph.nodes}
         for node in list(graph.nodes):
-            if any(node is other for other in graph.nodes) and rewrite(graph, node):
+            if id(node) in alive and rewrite(graph, node):
                 again, steps = True, steps + 1
-                graph.prune()
+                alive = {id(other) for other in graph.nodes}
                 if steps > limit:
                     raise InternalError(Problem(f"graph {graph.name!r}", "a pass does not come to rest"))
+        graph.prune()
         changed = changed or again
     return changed
 

@@ -32,6 +32,11 @@ def _rewrite(graph: Graph, node: Node) -> bool:
             return False
         node.op = Reshape(shape=graph.type(node.outputs[0]).shape)
         return True
+    if node.op.name == "mean" and same_numbers(graph, source, node.outputs[0]):
+        if all(graph.type(source).shape[axis] == 1 for axis in node.op.axes):
+            node.op = Reshape(shape=graph.type(node.outputs[0]).shape)
+            return True
+        return False
     if node.op.name == "reshape":
         before = producer_of(graph, source, "reshape")
         if before is not None:
@@ -47,8 +52,10 @@ def _changes_nothing(graph: Graph, node: Node) -> bool:
     if kind.shape != graph.type(node.outputs[0]).shape:
         return False
     match op.name:
-        case "reshape" | "cast" | "quantize" | "dequantize" | "strided_slice" | "pad":
+        case "reshape" | "cast" | "quantize" | "dequantize" | "pad":
             return True  # the same shape and the same numbers
+        case "strided_slice":
+            return min(op.stride, default=1) > 0  # a negative one reverses
         case "clamp":
             return bool((op.low, op.high) == NO_CLAMP)
         case "transpose":

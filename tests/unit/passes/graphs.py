@@ -191,6 +191,8 @@ def _step(make: Maker, x: str, values: list[str]) -> list[str]:
         case "slice":
             begin = tuple(int(rng.integers(0, d)) for d in shape)
             step = tuple(int(rng.integers(1, 3)) for _ in shape)
+            if rng.random() < 0.3:
+                return [make.op("strided_slice", x, begin=begin, end=(-1,) * rank, stride=tuple(-s for s in step))]
             return [make.op("strided_slice", x, begin=begin, end=shape, stride=step)]
         case "transpose":
             return [make.op("transpose", x, perm=tuple(int(v) for v in rng.permutation(rank)))]

@@ -54,6 +54,20 @@ def test_pooling_over_one_element(operator: str, kernel: tuple[int, int], left: 
     assert len(apply(graph, "remove_identity", changes=not left).nodes) == 2 + left
 
 
+def test_a_reversal_is_not_nothing() -> None:
+    make = Maker()
+    x = make.op("tanh", make.input(1, 4))
+    graph = make.done(make.op("tanh", make.op("strided_slice", x, begin=(0, 3), end=(1, -1), stride=(1, -1))))
+    apply(graph, "remove_identity", changes=False)
+
+
+def test_a_mean_over_nothing_is_a_reshape() -> None:
+    make = Maker()
+    x = make.op("tanh", make.input(1, 1, 1, 4))
+    graph = make.done(make.op("tanh", make.op("mean", x, axes=(1, 2))))
+    assert operators(apply(graph, "remove_identity", tolerance=0)) == ["tanh", "reshape", "tanh"]
+
+
 def test_transposes_that_move_nothing_become_reshapes() -> None:
     make = Maker()
     x = make.op("tanh", make.input(1, 1, 4, 3))
