@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tinydeploy.version import __version__
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit import literals
 from tinydeploy.emit.names import Namer, comment
@@ -15,6 +14,7 @@ from tinydeploy.ir import Array, Graph
 from tinydeploy.lower._contract import Lowered, Table, Target
 from tinydeploy.ops._op import Signature
 from tinydeploy.plan import Plan
+from tinydeploy.version import __version__
 
 GUARDS = {"plain": "", "dsp": "TD_USE_DSP", "mve": "TD_USE_MVE"}
 
@@ -42,10 +42,11 @@ class Printer:
         self.outputs = self._tensors("output", graph.outputs, [self._output(value) for value in graph.outputs])
 
     def _offset_names(self) -> dict[str, str]:
-        """C names of the arena's offsets, by item."""
+        """C names of the arena's offsets, by item: a result is named after its node."""
         namer = Namer()
         namer.give("end")
-        return {item: f"at_{namer.give(self._title(item))}" for item in self.plan.spots}
+        makers = {name: low.node.name for low in self.plan.lowered for name in low.node.outputs}
+        return {item: f"at_{namer.give(makers.get(item, self._title(item)))}" for item in self.plan.spots}
 
     def _title(self, item: str) -> str:
         """A value's name, "scratch of" a node, or what is copied where at the end of a run."""

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tinydeploy.version import __version__
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit.cfile import Printer, render
 from tinydeploy.emit.names import model_name
@@ -18,6 +17,7 @@ from tinydeploy.emit.write import GENERATOR, write_folder
 from tinydeploy.ir import Graph
 from tinydeploy.lower._contract import Lowered, Target
 from tinydeploy.plan import Plan
+from tinydeploy.version import __version__
 
 _SCHEME = re.compile(r"w(?:\d+|t)a\d+(?:_sp24)?")
 

@@ -49,9 +49,11 @@ def real(value: float) -> str:
     return f"{text}f"
 
 
-def table(data: Array) -> list[str]:
-    """The lines between a table's braces. 1-D: numbers; 2-D or structured: one struct a row."""
-    if data.dtype.names is not None:
+def table(data: Array, c_type: str = "") -> list[str]:
+    """The lines between a table's braces. 1-D: numbers (words in hexadecimal); 2-D or structured: one struct a row."""
+    if c_type == "uint32_t" and data.ndim == 1:
+        rows = [f"0x{int(x):08X}u" for x in data]
+    elif data.dtype.names is not None:
         rows = ["{" + ", ".join(number(x) for x in row) + "}" for row in data.ravel().tolist()]
     elif data.ndim == 2:
         rows = ["{" + ", ".join(number(x) for x in row) + "}" for row in data]

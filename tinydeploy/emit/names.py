@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 40
+LONGEST = 32
 
 #: Stems of files and headers that a model's NAME.h / NAME.c must not shadow, and words that are no good as a name.
 _RESERVED = frozenset(
@@ -26,7 +26,7 @@ _RESERVED = frozenset(
 
 
 def mangle(text: str, empty: str = "x") -> str:
-    """Letters, digits and single underscores of ``text``, at most 40 characters; ``empty`` where nothing is left.
+    """Letters, digits and single underscores of ``text``, at most 32 characters; ``empty`` where nothing is left.
 
     Not unique and perhaps with a digit in front: see `Namer` and `model_name`.
     """

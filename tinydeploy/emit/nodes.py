@@ -50,7 +50,11 @@ class Tables:
         self.nbytes += table.data.nbytes
         align = f"TD_ALIGN({table.align}) " if table.align > 1 else ""
         count = len(table.data)
-        lines = [f"static const {align}{table.c_type} {symbol}[{count}] = {{", *literals.table(table.data), "};"]
+        lines = [
+            f"static const {align}{table.c_type} {symbol}[{count}] = {{",
+            *literals.table(table.data, table.c_type),
+            "};",
+        ]
         return symbol, lines
 
 
@@ -94,22 +98,34 @@ class NodePrinter:
 
     def _body(self, call: Call) -> list[str]:
         windows = dict(call.windows)
-        looped = call.calls > 1 or bool(windows)
+        if call.calls == 1 and all(window.rows == 1 and window.pad == 0 for window in windows.values()):
+            rows = [self._one_row(index) for index in windows]
+            return [*rows, *self._call(call, "    ", looped=False)]
         lines: list[str] = []
         for argument in call.arguments:
-            if looped and isinstance(argument, (In, Rows, Out)):
+            if isinstance(argument, (In, Rows, Out)):
                 lines += self._pointer(argument, lines)
         for index, window in windows.items():
             lines.append(f"    const {self._kind(index).elem.c_type} *rows{index}[{window.rows}];")
-        if not looped:
-            return [f"    {call.function}({self._arguments(call, lines)});"]
         lines.append("")
         lines.append(f"    for (int32_t y = 0; y < {call.calls}; ++y) {{")
         for index, window in windows.items():
             lines += self._rows(index, window)
-        lines.append(f"        {call.function}({self._arguments(call, lines, looped=True)});")
+        lines += self._call(call, "        ", looped=True)
         lines.append("    }")
         return lines
+
+    def _one_row(self, index: int) -> str:
+        """The row pointers of a kernel that sees its whole input as one row."""
+        return f"    const {self._kind(index).elem.c_type} *const rows{index}[1] = {{{self._in(index)}}};"
+
+    def _call(self, call: Call, indent: str, looped: bool) -> list[str]:
+        """The kernel call, on as many lines as it takes."""
+        lines = literals.wrap([self._argument(call, a, looped) for a in call.arguments], indent + "    ")
+        first = f"{indent}{call.function}("
+        if len(lines) == 1 and len(first) + len(lines[0].strip()) + 2 <= literals.WIDTH:
+            return [f"{first}{lines[0].strip()});"]
+        return [first, *lines[:-1], f"{lines[-1]});"]
 
     def _pointer(self, argument: In | Rows | Out, known: list[str]) -> list[str]:
         index = argument.index
@@ -133,9 +149,6 @@ class NodePrinter:
             f"            rows{index}[k] = {from_input};",
             "        }",
         ]
-
-    def _arguments(self, call: Call, lines: list[str], looped: bool = False) -> str:
-        return ", ".join(self._argument(call, argument, looped) for argument in call.arguments)
 
     def _argument(self, call: Call, argument: Argument, looped: bool) -> str:
         if isinstance(argument, ParamsArg):

@@ -9,8 +9,8 @@ from tinydeploy.plan.constraints import Pair
 from tinydeploy.plan.exact import Search, least
 from tinydeploy.plan.liveness import WORD, Item
 
-WORK = 1_000_000  # pair look-ups spent on climbing: about a second
-PROOF = 1_000_000  # pair look-ups spent on raising the bound, and as many on a search for a plan that meets it
+WORK = 500_000  # pair look-ups spent on climbing: under a second
+PROOF = 500_000  # pair look-ups spent on raising the bound, and as many on a search for a plan that meets it
 PATIENCE = 400  # moves without gain before the search starts again from the best order
 
 

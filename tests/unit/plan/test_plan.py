@@ -186,7 +186,7 @@ def test_a_budget_that_cannot_be_met_says_by_how_much_and_where():
     assert "node 'n0'" in str(caught.value)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(builders())
 def test_any_graph_has_a_plan_that_holds(build):
     """The shadow run is part of the plan; the bound is checked here, and that nothing depends on luck."""
@@ -199,7 +199,7 @@ def test_any_graph_has_a_plan_that_holds(build):
         assert any(s.offset in result.outputs for s in result.spots.values()), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(builders())
 def test_contents_survive_when_the_arena_is_really_used(build):
     """Every node writes random bytes step by step into one array; what is read is what was written."""
