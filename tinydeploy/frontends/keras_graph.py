@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
 from tinydeploy.frontends import keras_layers, keras_simple_layers
@@ -17,16 +17,21 @@ LAYERS: dict[str, Callable[[Call], str]] = {**keras_layers.LAYERS, **keras_simpl
 MODELS = ("Functional", "Model", "Sequential")
 MAX_LAYERS = 2000
 MAX_DEPTH = 8
+MAX_NUMBER = 1e30
 _INPUT_TYPES = {"float32": Elem.F32, "int8": Elem.S8, "uint8": Elem.U8, "int16": Elem.S16, "int32": Elem.S32}
 _OWN_MODULES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
 _EXECUTES = {"Lambda": "Python byte code", "TFSMLayer": "a TensorFlow program"}
+
+
+# (layer, number of its call, number of its output), or a number between layers as in `x * 2`
+Operand: TypeAlias = "tuple[str, int, int] | float"
 
 
 @dataclasses.dataclass(frozen=True)
 class _LayerCall:
     layer: Layer
     node: int
-    operands: list[tuple[str, int, int] | float]
+    operands: list[Operand]
 
 
 class Walker:
@@ -88,13 +93,7 @@ class Walker:
         if inputs is None:
             shape = _batch_shape(first.config) or model.config.get("build_input_shape")
             if shape is None and first.class_name in MODELS:
-                nested = first.config.get("layers")
-                head = (
-                    nested[0].get("config")
-                    if isinstance(nested, list) and nested and isinstance(nested[0], dict)
-                    else None
-                )
-                shape = _batch_shape(head) if isinstance(head, dict) else None
+                shape = _batch_shape(_dict(_head(first).get("config")))
             name = first.name if first.class_name == "InputLayer" else f"{first.name}_input"
             inputs = [self._input(name, shape, first.config.get("dtype"))]
         if len(inputs) != 1:
@@ -122,27 +121,35 @@ class Walker:
             else:
                 done[name, 0] = [inputs[index]]
         waiting = [call for layer, entry in layers for call in self._calls(layer, entry)]
+        modern = any(isinstance(node, dict) for _, entry in layers for node in _list(entry.get("inbound_nodes")))
+        # Keras counts the creation of a nested model as its call 0: Keras 2 everywhere, Keras 3 where it names outputs.
+        in_calls, in_outputs = ((), MODELS[:2]) if modern else (MODELS, MODELS)
+        waiting = [
+            dataclasses.replace(call, operands=[_from_0(item, by_name, in_calls) for item in call.operands])
+            for call in waiting
+        ]
         while waiting:
             left = []
             for call in waiting:
-                if all(not isinstance(o, tuple) or (o[0], o[1]) in done for o in call.operands):
-                    operands = [self._pick(done, o) if isinstance(o, tuple) else o for o in call.operands]
+                if all(not isinstance(item, tuple) or item[:2] in done for item in call.operands):
+                    operands = [self._pick(done, item) for item in call.operands]
                     done[call.layer.path[-1].name, call.node] = self._call(call.layer, operands)
                 else:
                     left.append(call)
             if len(left) == len(waiting):
                 raise self.damaged(f"{left[0].layer.origin} waits for something that never comes")
             waiting = left
-        for tensor in self._tensors(config.get("output_layers")):
-            if (tensor[0], tensor[1]) not in done:
-                raise self.damaged(f"output {tensor[0][:80]!r} does not exist")
-        return [self._pick(done, tensor) for tensor in self._tensors(config.get("output_layers"))]
+        ends = self._tensors(config.get("output_layers"))
+        return [self._pick(done, _from_0(tensor, by_name, in_outputs)) for tensor in ends]
 
-    def _pick(self, done: dict[tuple[str, int], list[str | None]], tensor: tuple[str, int, int]) -> str | None:
-        results = done[tensor[0], tensor[1]]
-        if not 0 <= tensor[2] < len(results):
-            raise self.damaged(f"{tensor[0][:80]!r} has no output {tensor[2]}")
-        return results[tensor[2]]
+    def _pick(self, done: dict[tuple[str, int], list[str | None]], item: Operand) -> Any:
+        """A number, or the value that a tensor's name stands for."""
+        if not isinstance(item, tuple):
+            return item
+        results = done.get(item[:2], [])
+        if not 0 <= item[2] < len(results):
+            raise self.damaged(f"{item[0][:80]!r} has no output {item[2]} of call {item[1]}")
+        return results[item[2]]
 
     def _tensors(self, value: object) -> list[tuple[str, int, int]]:
         """``["a", 0, 0]``, a list of such, or a dict of such."""
@@ -164,36 +171,26 @@ class Walker:
         nodes = entry.get("inbound_nodes")
         if not isinstance(nodes, list) or len(nodes) > MAX_LAYERS:
             raise self.damaged(f"{layer.origin} does not say where its inputs come from")
-        # Keras counts a nested model's creation as its call number 0, which the file leaves out; Keras 3 does so for
-        # Functional models only, Keras 2 for every model that knows its input.
-        nested = layer.config.get("layers") if layer.class_name in MODELS else None
-        head = nested[0] if isinstance(nested, list) and nested else None
-        counted = isinstance(head, dict) and head.get("class_name") == "InputLayer"
-        if nodes and isinstance(nodes[0], dict) and layer.class_name == "Sequential":
-            counted = False
-        first = int(counted)
-        return [_LayerCall(layer, first + i, self._operands(layer, node)) for i, node in enumerate(nodes)]
+        return [_LayerCall(layer, i, self._operands(layer, node)) for i, node in enumerate(nodes)]
 
-    def _operands(self, layer: Layer, node: object) -> list[tuple[str, int, int] | float]:
-        operands: list[tuple[str, int, int] | float] = []
+    def _operands(self, layer: Layer, node: object) -> list[Operand]:
+        operands: list[Operand] = []
+        kwargs: dict[str, Any] = {}
         if isinstance(node, dict):  # Keras 3
-            args, kwargs = node.get("args"), node.get("kwargs") or {}
-            flat = [item for arg in args or [] for item in (arg if isinstance(arg, list) else [arg])]
-            for item in flat:
-                history = item.get("config", {}).get("keras_history") if isinstance(item, dict) else None
+            kwargs = _dict(node.get("kwargs"))
+            args = [arg if isinstance(arg, list) else [arg] for arg in _list(node.get("args"))]
+            for item in (item for arg in args for item in arg):
+                history = _dict(_dict(item).get("config")).get("keras_history")
                 if history is not None:
                     operands.append(self._tensor(history))
-                elif isinstance(item, (int, float)) and not isinstance(item, bool):
+                elif type(item) in (int, float) and abs(item) < MAX_NUMBER:
                     operands.append(float(item))
                 else:
                     raise self.damaged(f"{layer.origin} is called with {str(item)[:80]}")
         elif isinstance(node, list):  # Keras 2
-            kwargs = {}
-            entries = [node] if node and isinstance(node[0], str) else node
-            for item in entries:
+            for item in [node] if node and isinstance(node[0], str) else node:
                 operands.append(self._tensor(item))
-                if len(item) > 3 and isinstance(item[3], dict):
-                    kwargs.update(item[3])
+                kwargs.update(_dict(item[3] if len(item) > 3 else None))
         else:
             raise self.damaged(f"{layer.origin} is called with {str(node)[:80]}")
         extra = sorted(key for key, value in kwargs.items() if key not in ("training", "mask") and value is not None)
@@ -246,6 +243,27 @@ class Walker:
             return [None]
 
 
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _from_0(item: Operand, layers: Mapping[str, Layer], counted: tuple[str, ...]) -> Operand:
+    """A tensor with its layer's calls counted from 0; those of nested models of the classes ``counted`` begin at 1."""
+    layer = layers.get(item[0]) if isinstance(item, tuple) else None
+    if not isinstance(item, tuple) or layer is None or layer.class_name not in counted:
+        return item
+    return (item[0], item[1] - int(_head(layer).get("class_name") == "InputLayer"), item[2])
+
+
+def _head(model: Layer) -> dict[str, Any]:
+    """The first layer of a nested model, as the file has it."""
+    return _dict(next(iter(_list(model.config.get("layers"))), None))
+
+
 def _batch_shape(config: dict[str, Any]) -> object:
     return config.get("batch_shape") or config.get("batch_input_shape")
 
@@ -264,8 +282,7 @@ def _refusal(layer: Layer) -> Problem | None:
         return Problem(layer.origin, f"is a custom object of module {layer.module[:80]!r}", hint=hint)
     policy = layer.config.get("dtype")
     if isinstance(policy, dict):
-        settings = policy.get("config")
-        policy = settings.get("name") if isinstance(settings, dict) else policy.get("class_name")
+        policy = _dict(policy.get("config")).get("name") or policy.get("class_name")
     if policy is not None and str(policy) not in ("float32", "mixed_float16", "mixed_bfloat16", *_INPUT_TYPES):
         return Problem(layer.origin, f"has the type policy {str(policy)[:80]!r}", "layers compute in float32")
     known = keras_simple_layers.OPERATIONS if _is_operation(layer.module) else LAYERS

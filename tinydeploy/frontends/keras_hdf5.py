@@ -1,7 +1,7 @@
 """A small HDF5 reader for what Keras writes: groups, string attributes and arrays of floats.
 
-Read are contiguous, compact and chunked data, and the deflate and shuffle filters; `keras_hdf5_objects` says why this is
-not left to the HDF5 library.
+Read are contiguous, compact and chunked data, and the deflate and shuffle filters; `keras_hdf5_objects` says why this
+is not left to the HDF5 library.
 Source: HDF5 File Format Specification Version 3.0.
 """
 
