@@ -17,7 +17,7 @@ typedef struct {
     int32_t zero_point; /* stands for 0 outside a row */
 } td_window;
 
-static inline void td_copy(int8_t *to, const int8_t *from, int32_t size)
+static inline void td_copy_row(int8_t *to, const int8_t *from, int32_t size)
 {
     for (int32_t i = 0; i < size; i++) {
         to[i] = from[i];
@@ -42,7 +42,7 @@ static inline void td_window_gather(const td_window *restrict w, const int8_t *c
             if (column < 0 || column >= w->in_width) {
                 td_fill(to, w->zero_point, channels);
             } else {
-                td_copy(to, rows[ky] + column * w->in_channels + first, channels);
+                td_copy_row(to, rows[ky] + column * w->in_channels + first, channels);
             }
             to += channels;
             column += w->dilation;

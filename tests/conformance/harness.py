@@ -22,7 +22,8 @@ from tinydeploy.lower._contract import LowerContext, Lowered, Offer
 from tinydeploy.ops._op import Op
 from tinydeploy.ops.execute import run_integer
 
-WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Wmissing-prototypes -Werror".split()
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Wmissing-prototypes"]
+WARNINGS += ["-Werror"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
 
@@ -154,7 +155,10 @@ def _run(jobs: Sequence[_Job], folder: Path, defines: Sequence[str], compiler: s
     _build([*flags, "-O0", "-c", "cases.c"], folder)  # optimised, thousands of tables take clang a minute
     _build([*flags, "-O1", "cases.o", *(str(runtime / "src" / s) for s in sources), "-lm", "-o", "cases"], folder)
     feed = b"".join(
-        job.case.feeds[name][s].tobytes() for job in jobs for s in range(_samples(job)) for name in job.case.graph.inputs
+        job.case.feeds[name][s].tobytes()
+        for job in jobs
+        for s in range(_samples(job))
+        for name in job.case.graph.inputs
     )
     ran = subprocess.run([str(folder / "cases")], input=feed, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode("utf-8", "replace")[:8000]
@@ -197,9 +201,7 @@ def _program(jobs: Sequence[_Job]) -> str:
     for number, job in enumerate(jobs):
         lines += _case(job, number, tables)
     lines += ["int main(void)", "{"]
-    lines += [
-        f"    for (int i = 0; i < {_samples(job)}; ++i) {{ run{number}(); }}" for number, job in enumerate(jobs)
-    ]
+    lines += [f"    for (int i = 0; i < {_samples(job)}; ++i) {{ run{number}(); }}" for number, job in enumerate(jobs)]
     return "\n".join([*lines, "    return 0;", "}", ""])
 
 
@@ -210,7 +212,8 @@ def _case(job: _Job, number: int, tables: Tables) -> list[str]:
     text = NodePrinter(graph, low, number, "case", places, "scratch").text(tables, "")
     parameters = ", ".join(f"uint8_t *{v}" for v in places.values())
     lines = [f"/* {job.case.label}: {low.offer.kernel} {job.overlap or ''} */", *text.tables]
-    lines += [f"static void call{number}({parameters}, uint8_t *scratch)", "{", "    (void)scratch;", *text.body, "}"]
+    lines += [f"static void call{number}({parameters}, uint8_t *scratch)", "{"]
+    lines += [*(f"    (void){v};" for v in (*places.values(), "scratch")), *text.body, "}"]
     sizes = {name: graph.type(name).size * graph.type(name).elem.dtype.itemsize for name in places}
     lines += [f"static void run{number}(void)", "{"]
     together: dict[str, int] = {}
@@ -222,7 +225,9 @@ def _case(job: _Job, number: int, tables: Tables) -> list[str]:
     for name, place in places.items():
         where = f"arena + {together[name]}" if name in together else f"exact({sizes[name]})"
         lines.append(f"    uint8_t *const {place} = {where};")
-    lines.append(f"    uint8_t *const scratch = {f'exact({low.offer.scratch_bytes})' if low.offer.scratch_bytes else 'NULL'};")
+    lines.append(
+        f"    uint8_t *const scratch = {f'exact({low.offer.scratch_bytes})' if low.offer.scratch_bytes else 'NULL'};"
+    )
     lines += [f"    load({places[name]}, {sizes[name]});" for name in graph.inputs]
     lines.append(f"    call{number}({', '.join(places.values())}, scratch);")
     lines += [f"    save({places[name]}, {sizes[name]});" for name in graph.outputs]

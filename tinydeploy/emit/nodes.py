@@ -82,7 +82,8 @@ class NodePrinter:
             lines += defined
         if self.low.offer.params is not None:
             lines += self._params(self.low.offer.params)
-        return NodeText(head, tuple(lines), self.function, tuple(self._body(call)))
+        body = [line for one in (call, *call.then) for line in self._body(one)]
+        return NodeText(head, tuple(lines), self.function, tuple(body))
 
     def _params(self, params: Params) -> list[str]:
         words = [

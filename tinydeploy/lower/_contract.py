@@ -201,6 +201,7 @@ class Call:
 
     ``function``: C symbol. ``arguments``: in the C order. ``windows``: for each input index used by `Rows`.
     In a loop, `In`/`Out` advance by ``in_row_bytes`` / ``out_row_bytes`` a call.
+    ``then``: calls made after this one, none of them a loop (an operator that moves several tensors).
     """
 
     function: str
@@ -209,6 +210,7 @@ class Call:
     windows: tuple[tuple[int, Window], ...] = ()
     in_row_bytes: tuple[tuple[int, int], ...] = ()
     out_row_bytes: tuple[int, ...] = ()
+    then: tuple[Call, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

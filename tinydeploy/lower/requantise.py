@@ -48,10 +48,11 @@ class Scaling:
     act_min: int
     act_max: int
     rounding: Rounding = "double"
+    fixed: tuple[Ints, Ints] | None = None  # multiplier and shift, where TFLite makes them otherwise
 
     @functools.cached_property
     def _multipliers(self) -> tuple[Ints, Ints]:
-        return numerics.quantise_multipliers(self.ratio)
+        return numerics.quantise_multipliers(self.ratio) if self.fixed is None else self.fixed
 
     @property
     def multiplier(self) -> Ints:

@@ -1,0 +1,83 @@
+"""Mean of int8 over neighbouring axes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tinydeploy.lower import requantise
+from tinydeploy.lower._contract import (
+    AccessPlan,
+    Call,
+    Cost,
+    In,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Tab,
+    whole,
+)
+from tinydeploy.lower._linear import MAX_TERMS, is_s8
+from tinydeploy.ops.mean import Mean
+
+OPERATOR = "mean"
+
+
+def offers(ctx: LowerContext) -> list[Offer]:
+    """One offer for int8 where the axes, but for those of length 1, are neighbours."""
+    op, sig = ctx.node.op, ctx.signature
+    if not isinstance(op, Mean) or not (is_s8(sig.inputs[0]) and is_s8(sig.outputs[0])):
+        return []
+    shape, kind = sig.input(0).shape, sig.outputs[0]
+    axes = [axis for axis in sorted(op.axes) if shape[axis] > 1] or [0]
+    count = op.count(shape)
+    if axes[-1] - axes[0] != len(axes) - 1 or count > MAX_TERMS:
+        return []
+    outer, inner = math.prod(shape[: axes[0]]), math.prod(shape[axes[-1] + 1 :])
+    requant = requantise.solve(_scaling(op, ctx, count))
+    assert requant is not None  # double rounding always has the exact form
+    instructions = sig.input(0).size * 5 + kind.size * (25 if ctx.target.has_long_multiply else 60)
+    return [
+        Offer(
+            kernel="mean_s8",
+            call=Call(
+                "td_mean_s8" if requant.affine else "td_mean_s8_exact",
+                (ParamsArg(), In(0), Tab("requant"), Out(0)),
+            ),
+            access=AccessPlan((whole(sig.input(0).size),), (whole(kind.size),), reads_first=False),
+            headers=("td_mean.h",),
+            sources=("td_mean_s8.c",),
+            tables=(requant.table(),),
+            params=Params(
+                "td_mean_params",
+                (
+                    ("outer", outer),
+                    ("count", math.prod(shape[a] for a in axes)),
+                    ("inner", inner),
+                    ("shift", requant.shift),
+                    ("zero_point", kind.zero_point),
+                ),
+            ),
+            cost=Cost(instructions, int(instructions * 1.3)),
+            note=requant.note,
+        )
+    ]
+
+
+def _scaling(op: Mean, ctx: LowerContext, count: int) -> requantise.Scaling:
+    """The multiplier already holds the count (`Mean.multiplier`), and is not normalised."""
+    sig = ctx.signature
+    multiplier, shift = op.multiplier(sig)
+    return requantise.Scaling(
+        bias=np.array([-sig.input(0).zero_point * count]),
+        ratio=np.array([math.ldexp(multiplier, shift - 31)]),
+        low=np.array([-128 * count]),
+        high=np.array([127 * count]),
+        zero_point=sig.outputs[0].zero_point,
+        act_min=-128,
+        act_max=127,
+        fixed=(np.array([multiplier]), np.array([shift])),
+    )
