@@ -216,12 +216,13 @@ def _checked_header(
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     version = np.lib.format.read_magic(file)
-    if version == (1, 0):
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    elif version == (2, 0):
-        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    else:
+    if version not in ((1, 0), (2, 0)):
         raise ValueError(f"arrays of .npy version {version} hold no plain numbers")
+    parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        shape, _, dtype = parse(file)
+    except Exception as error:  # NumPy evaluates the header as Python literals; many things can go wrong in there
+        raise ValueError(f"the header of an array cannot be read ({type(error).__name__})") from error
     return shape, dtype
 
 
