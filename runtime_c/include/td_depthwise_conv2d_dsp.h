@@ -17,16 +17,10 @@
 #ifndef TD_DEPTHWISE_CONV2D_DSP_H
 #define TD_DEPTHWISE_CONV2D_DSP_H
 
-#include "td_arch.h"
+#include "td_taps_list.h"
 
 typedef struct {
-    int32_t in_width;
-    int32_t channels;
-    int32_t kernel_h;
-    int32_t kernel_w;
-    int32_t stride;
-    int32_t dilation;
-    int32_t pad_left;
+    td_taps_window window;
     int32_t out_width;
     int32_t zero_point; /* exact: of the output */
     int32_t act_min;

@@ -3,34 +3,16 @@
 
 #include "td_taps_dsp.h"
 
-/* List the pixels under the window whose first column is `left`. */
-static int32_t td_list_taps(const td_depthwise_conv2d_dsp_params *restrict p, const int8_t *const *rows,
-                            const int8_t *restrict pad, int32_t left, const int8_t **taps)
-{
-    const int inside = left >= 0 && left + (p->kernel_w - 1) * p->dilation < p->in_width;
-    const int32_t step = p->dilation * p->channels;
-    int32_t n = 0;
-    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
-        const int8_t *const row = rows[ky];
-        const int8_t *at = row + left * p->channels;
-        for (int32_t kx = 0; kx < p->kernel_w; kx++) {
-            const int32_t column = left + kx * p->dilation;
-            taps[n++] = row != pad && (inside || (column >= 0 && column < p->in_width)) ? at : pad;
-            at += step;
-        }
-    }
-    return n;
-}
-
 TD_INLINE void td_depthwise_dsp_row(const td_depthwise_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                                     const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,
                                     const int8_t **taps, int exact)
 {
     td_taps_dsp block = {0, 0, p->zero_point};
-    const int32_t rest = p->channels % 4;
+    const int32_t channels = p->window.channels;
+    const int32_t rest = channels % 4;
     for (int32_t x = 0; x < p->out_width; x++) {
-        block.taps = td_list_taps(p, rows, pad, x * p->stride - p->pad_left, taps);
-        block.channels = p->channels - rest;
+        block.taps = td_list_taps(&p->window, rows, pad, x, taps);
+        block.channels = channels - rest;
         const uint32_t *four = stream;
         if (block.channels > 0) {
             four = exact ? td_taps_exact_dsp(taps, four, out, &block) : td_taps_affine_dsp(taps, four, out, &block);
@@ -57,11 +39,11 @@ TD_INLINE void td_depthwise_dsp_row(const td_depthwise_conv2d_dsp_params *restri
             }
         }
         if (p->act_min > -128 || p->act_max < 127) {
-            for (int32_t c = 0; c < p->channels; c++) {
+            for (int32_t c = 0; c < channels; c++) {
                 out[c] = (int8_t)td_clamp(out[c], p->act_min, p->act_max);
             }
         }
-        out += p->channels;
+        out += channels;
     }
 }
 

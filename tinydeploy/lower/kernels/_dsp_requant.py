@@ -48,8 +48,7 @@ def solve(scaling: Scaling, lane_bits: Ints, shift: int) -> Affine | Exact | Non
 
 
 def _affine(scaling: Scaling, lane_bits: Ints, shift: int) -> Affine | None:
-    ratio = np.ldexp(scaling.multiplier.astype(np.float64), (scaling.shift - 31).astype(np.int32))
-    guess = np.rint(np.ldexp(ratio, 32 + shift))
+    guess = np.rint(np.ldexp(scaling.ratio, 32 + shift))
     if (guess > _LIMIT).any():
         return None
     found = Thresholds.of(scaling).fit(guess.astype(np.int64), 32 + shift)

@@ -44,6 +44,19 @@ def offers(ctx: LowerContext) -> list[Offer]:
     return [] if form is None else [_offer(ctx, lin, form)]
 
 
+def window_fields(plane: Plane) -> tuple[tuple[str, int], ...]:
+    """The C struct td_taps_window as params fields."""
+    return (
+        ("window.in_width", plane.in_width),
+        ("window.channels", plane.in_channels),
+        ("window.kernel_h", plane.kernel[0]),
+        ("window.kernel_w", plane.kernel[1]),
+        ("window.stride", plane.stride[1]),
+        ("window.dilation", plane.dilation[1]),
+        ("window.pad_left", plane.pad[1]),
+    )
+
+
 def _fours(values: Ints) -> Ints:
     """[channels, n] to [fours, 4, n], missing channels being 0."""
     padded = np.pad(values, ((0, -len(values) % 4), (0, 0)))
@@ -94,13 +107,7 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
         params=Params(
             "td_depthwise_conv2d_dsp_params",
             (
-                ("in_width", plane.in_width),
-                ("channels", plane.in_channels),
-                ("kernel_h", plane.kernel[0]),
-                ("kernel_w", plane.kernel[1]),
-                ("stride", plane.stride[1]),
-                ("dilation", plane.dilation[1]),
-                ("pad_left", plane.pad[1]),
+                *window_fields(plane),
                 ("out_width", plane.out_width),
                 ("zero_point", lin.scaling.zero_point),
                 ("act_min", lin.scaling.act_min),
