@@ -48,7 +48,8 @@ class Cast(Op):
             return (x.astype(self.elem.dtype),)
         low, high = self.elem.limits
         whole = np.trunc(np.nan_to_num(x.astype(np.float64), nan=0.0))
-        result = np.clip(whole, low, high).astype(self.elem.dtype)
+        with np.errstate(invalid="ignore"):
+            result = np.clip(whole, low, high).astype(self.elem.dtype)
         # The highest 64-bit integers are not doubles: the clipped value would round up and wrap.
         return (np.where(whole >= high, self.elem.dtype.type(high), result),)
 
