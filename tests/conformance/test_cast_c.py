@@ -27,7 +27,7 @@ def numbers(rng: np.random.Generator, elem: Elem) -> np.ndarray:
         data[len(odd) : len(odd) + 3 * len(bounds)] = np.concatenate([bounds, near])
         return data.astype(np.float32).reshape(2, *SHAPE)
     low, high = elem.limits
-    values = [int(x) >> int(s) for x, s in zip(rng.integers(-(2**63), 2**63 - 1, 300), rng.integers(0, 63, 300))]
+    values = (rng.integers(-(2**63), 2**63 - 1, 300) >> rng.integers(0, 63, 300)).tolist()
     values[: len(ends)] = ends
     limited = [x if low <= x <= high else low + x % (high - low + 1) for x in values]
     return np.array(limited, elem.dtype).reshape(2, *SHAPE)

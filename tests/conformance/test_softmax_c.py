@@ -1,4 +1,4 @@
-"""Softmax equals the twin for every depth it takes, at scales that use no or every step, and where the sum is largest."""
+"""Softmax equals the twin for any depth, at scales that use one step or all, and where the sum is largest."""
 
 import numpy as np
 import pytest
