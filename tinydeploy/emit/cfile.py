@@ -62,7 +62,7 @@ class Printer:
 
     def _places(self) -> dict[str, str]:
         """C expression of the address of every value in RAM."""
-        places = {value: self._arena(value) for value in self.plan.offsets if "\0" not in value}
+        places = {value: self._arena(value) for value in self.plan.offsets}
         places.update({value: f"c->state + {offset}" for value, offset in self.plan.state_offsets.items()})
         return places
 
@@ -154,8 +154,8 @@ class Printer:
             for item, spot in spots
         ]
 
-    def context(self, facts: list[str]) -> dict[str, Any]:
-        """Variables of all templates; ``facts`` are the lines at the top of the header."""
+    def context(self) -> dict[str, Any]:
+        """Variables of all templates but ``facts``, the lines at the top of the header."""
         places = self._places()
         nodes = [self._node(number, low, places) for number, low in enumerate(self.plan.lowered)]
         ends, resets = self._ends(), self._resets()
@@ -174,7 +174,6 @@ class Printer:
             "prefix": self.name.upper(),
             "version": __version__,
             "cpu": self.target.cpu,
-            "facts": [comment(line, 110) for line in facts],
             "guard": GUARDS[self.target.cpu_class],
             "abi": runtime_abi(),
             "headers": sorted({"td_version.h"}.union(*(offer.headers for offer in offers))),

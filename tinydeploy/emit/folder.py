@@ -11,7 +11,7 @@ from typing import Any
 
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit.cfile import Printer, render
-from tinydeploy.emit.names import model_name
+from tinydeploy.emit.names import comment, model_name
 from tinydeploy.emit.runtime import runtime_files
 from tinydeploy.emit.write import GENERATOR, write_folder
 from tinydeploy.ir import Graph
@@ -72,9 +72,9 @@ def project(
     name = model_name(name)
     printer = Printer(graph, plan, name, target)
     total = sum(printer.macs.values())
-    context = printer.context([])
+    context = printer.context()
     facts = _facts(graph, plan, target, scheme, context["weights_bytes"], total)
-    context["facts"] = facts
+    context["facts"] = [comment(line, 110) for line in facts]
     files: dict[str, str | bytes] = {
         f"{name}.h": render("model.h.j2", context),
         f"{name}.c": render("model.c.j2", context),

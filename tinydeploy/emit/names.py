@@ -10,17 +10,17 @@ LONGEST = 32
 _RESERVED = frozenset(
     re.findall(
         r"[a-z0-9_]+",
-        "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef "
-        "stdint stdio stdlib string tgmath time wchar wctype stdatomic stdalign stdnoreturn threads uchar memory new "
-        "unistd strings malloc alloca fcntl dirent poll sched semaphore pthread endian elf dlfcn termios syslog utime "
-        "aio cpio ftw glob grp iconv langinfo libgen monetary netdb nl_types pwd regex search spawn tar ulimit utmpx "
-        "wordexp sys auto break case char const continue default do double else enum extern for goto if inline int "
-        "long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile "
-        "while and and_eq asm bitand bitor bool catch class compl const_cast delete dynamic_cast explicit export "
-        "false friend mutable namespace not not_eq operator or or_eq private protected public reinterpret_cast "
-        "static_cast template this throw true try typeid typename using virtual wchar_t xor xor_eq alignas alignof "
-        "constexpr decltype noexcept nullptr main con prn aux nul runtime build manifest startup semihosting gauge "
-        "arm_math cmsis_gcc core_cm4 ",
+        "assert complex ctype err errno error fenv float inttypes iso646 limits locale math setjmp signal stdarg "
+        "stdbool stddef stdint stdio stdlib string tgmath time wchar wctype stdatomic stdalign stdnoreturn threads "
+        "uchar memory new unistd strings malloc alloca fcntl dirent poll sched semaphore pthread endian elf dlfcn "
+        "termios syslog utime aio cpio ftw glob grp iconv langinfo libgen monetary netdb nl_types pwd regex search "
+        "spawn tar ulimit utmpx wordexp sys auto break case char const continue default do double else enum extern "
+        "for goto if inline int long register restrict return short signed sizeof static struct switch typedef "
+        "union unsigned void volatile while and and_eq asm bitand bitor bool catch class compl const_cast delete "
+        "dynamic_cast explicit export false friend mutable namespace not not_eq operator or or_eq private "
+        "protected public reinterpret_cast static_cast template this throw true try typeid typename using virtual "
+        "wchar_t xor xor_eq alignas alignof constexpr decltype noexcept nullptr main con prn aux nul runtime build "
+        "manifest startup semihosting gauge arm_math cmsis_gcc core_cm4",
     )
 )
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from tinydeploy.errors import InternalError, Problem
+from tinydeploy.errors import InputError, InternalError, Problem
 from tinydeploy.ir import Graph
 from tinydeploy.lower._contract import AccessPlan, Lowered
 
@@ -87,8 +87,10 @@ def scratch_name(node: str) -> str:
 def analyse(graph: Graph, lowered: Sequence[Lowered]) -> Liveness:
     """Merge views, find where each storage lies and when it lives. Nodes run in the order of ``lowered``.
 
-    Raises: InternalError if an offer does not fit its node (wrong number of spans, a view of several inputs).
+    Raises: InputError for names with a NUL, InternalError if an offer does not fit its node (wrong number of spans, a
+    view of several inputs).
     """
+    _check_names(graph)
     end = len(lowered)
     root, region = _storages(graph, lowered)
     first = dict.fromkeys(graph.inputs, -1)
@@ -142,6 +144,13 @@ def analyse(graph: Graph, lowered: Sequence[Lowered]) -> Liveness:
         tuple(kept.get(name, root[name]) for name in graph.outputs),
         (*outputs, *stashes, *stores),
     )
+
+
+def _check_names(graph: Graph) -> None:
+    """A NUL in front marks the planner's own items, so no value may have one; C and files could not show it either."""
+    bad = [name for name in graph.values if "\0" in name]
+    if bad:
+        raise InputError([Problem(f"value {name!r}", "has a NUL character in its name") for name in bad])
 
 
 def _storages(graph: Graph, lowered: Sequence[Lowered]) -> tuple[dict[str, str], dict[str, Region]]:

@@ -135,7 +135,7 @@ def small(name: str = "small", input_name: str = "audio", output_name: str = "lo
         sources=("td_fake.c",),
         tables=(
             Table("weights", "int8_t", np.array([1, -1, 2], np.int8)),
-            Table("bias", "int32_t", np.array([-(2**31)], np.int32)),
+            Table("bias", "int32_t", np.array([7, -(2**31)], np.int32)),
             Table("pad", "int8_t", np.full(6, -3, np.int8)),
         ),
         params=Params("td_fake_params", (("width", 6), ("weights", "weights"), ("gain", 0.1))),
