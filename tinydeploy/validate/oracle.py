@@ -31,12 +31,14 @@ _MODULES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
 class Oracle:
     """A loaded model. ``run`` takes arrays [samples, ...shape] in the order of the model's inputs, returns its outputs.
 
-    ``inside``: intermediate tensors of one sample by name, where the runtime tells them.
+    ``inside``: intermediate tensors of one sample by name, where the runtime tells them. ``names``: those of the inputs
+    and those of the outputs, where they are the ones in the file.
     """
 
     text: str
     run: Callable[[list[Array]], list[Array]]
     inside: Callable[[list[Array]], dict[str, Array]] | None = None
+    names: tuple[list[str], list[str]] | None = None
 
 
 class _Unavailable(Exception):
@@ -46,25 +48,27 @@ class _Unavailable(Exception):
 def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
     """Compare ``graph`` with the runtime of the file it came from, on seeded random inputs.
 
-    Float outputs agree to `FLOAT_TOLERANCE`, integer outputs in every bit. Returns the runtime's name
-    and version, or None, with the reason in ``graph.warnings``, if there is none that runs the file.
+    Float outputs agree to `FLOAT_TOLERANCE`, integer outputs in every bit; a state is an input and an output, as in the
+    file. Returns the runtime's name and version, or None, with the reason in ``graph.warnings``, if there is none that
+    runs the file.
     Raises: InputError with the numbers if they disagree.
     """
     try:
         oracle = _open(Path(path), graph)
-        feeds = _random_feeds(graph, seed)
+        plain = _without_states(graph, oracle)
+        feeds = _random_feeds(plain, seed)
         theirs = _guarded(lambda: oracle.run(list(feeds.values())), oracle.text)
     except _Unavailable as reason:
         graph.warnings.append(f"the imported graph was not compared with the model's own runtime: {reason}")
         return None
     run = run_integer if _is_quantised(graph) else run_float
-    ours = run(graph, feeds)
-    if len(theirs) != len(graph.outputs):
-        raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(graph.outputs)}")
-    for name, other in zip(graph.outputs, theirs, strict=True):
-        fault = _compare(ours[name], np.asarray(other), graph.type(name))
+    ours = run(plain, feeds)
+    if len(theirs) != len(plain.outputs):
+        raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(plain.outputs)}")
+    for name, other in zip(plain.outputs, theirs, strict=True):
+        fault = _compare(ours[name], np.asarray(other), plain.type(name))
         if fault:
-            first = _first_difference(oracle, graph, feeds, run)
+            first = _first_difference(oracle, plain, feeds, run)
             raise _disagreement(path, oracle, f"output {name!r}: {fault}{first}")
     return oracle.text
 
@@ -104,6 +108,19 @@ def _guarded(run: Callable[[], Any], text: str) -> Any:
     except Exception as error:
         message = str(error).strip().split("\n")[0][:200]
         raise _Unavailable(f"{text} cannot run it: {type(error).__name__}: {message}") from error
+
+
+def _without_states(graph: Graph, oracle: Oracle) -> Graph:
+    """The graph as the file has it: states are inputs and outputs."""
+    if not graph.states:
+        return graph
+    inputs = {*graph.inputs, *(state.read for state in graph.states)}
+    outputs = {*graph.outputs, *(state.write for state in graph.states)}
+    if oracle.names is None or (inputs, outputs) != tuple(set(names) for names in oracle.names):
+        raise _Unavailable(f"it is not known which inputs and outputs of {oracle.text} are the states")
+    plain = graph.copy()
+    plain.inputs, plain.outputs, plain.states = *oracle.names, []
+    return plain
 
 
 def _is_quantised(graph: Graph) -> bool:
@@ -211,7 +228,7 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
 
     def invoke(model: Any, sample: list[Array]) -> None:
         for detail, array in zip(model.get_input_details(), sample, strict=True):
-            model.set_tensor(detail["index"], np.ascontiguousarray(array, detail["dtype"]))
+            model.set_tensor(detail["index"], np.array(array, detail["dtype"], order="C"))
         model.invoke()
 
     def run(feeds: list[Array]) -> list[Array]:
@@ -231,7 +248,8 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
         return tensors
 
     model = _guarded(prepare, text)
-    return Oracle(text, run, inside)
+    names = [d["name"] for d in model.get_input_details()], [d["name"] for d in model.get_output_details()]
+    return Oracle(text, run, inside, names)
 
 
 def _onnxruntime(path: Path) -> Oracle:
@@ -249,12 +267,13 @@ def _onnxruntime(path: Path) -> Oracle:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
     def run(feeds: list[Array]) -> list[Array]:
-        names = [entry.name for entry in session.get_inputs()]
-        results = [session.run(None, dict(zip(names, sample, strict=True))) for sample in zip(*feeds, strict=True)]
+        samples = zip(*feeds, strict=True)
+        results = [session.run(None, dict(zip(names[0], sample, strict=True))) for sample in samples]
         return [np.stack(column) for column in zip(*results, strict=True)]
 
     session = _guarded(prepare, text)
-    return Oracle(text, run)
+    names = [entry.name for entry in session.get_inputs()], [entry.name for entry in session.get_outputs()]
+    return Oracle(text, run, names=names)
 
 
 @contextlib.contextmanager
