@@ -34,12 +34,20 @@ def solve(wanted: Array, ratios: tuple[float, float], low: int, high: int) -> Li
     largest = 256 * (abs(ratios[0]) + abs(ratios[1])) + 256
     top = min(30, math.floor(math.log2((2**31 - 1) / largest)))
     for shift in range(top, max(top - 4, -1), -1):
-        guesses = [round(math.ldexp(ratio, shift)) for ratio in ratios]
-        steps = sorted(itertools.product(range(-_NEAR, _NEAR + 1), repeat=2), key=lambda d: abs(d[0]) + abs(d[1]))
-        for da, db in steps:
-            offset = _offset(wanted, guesses[0] + da, guesses[1] + db, shift, low, high)
-            if offset is not None:
-                return LinearSum(guesses[0] + da, guesses[1] + db, offset, shift)
+        form = solve_at(wanted, ratios, low, high, shift)
+        if form is not None:
+            return form
+    return None
+
+
+def solve_at(wanted: Array, ratios: tuple[float, float], low: int, high: int, shift: int) -> LinearSum | None:
+    """`solve` with a given shift."""
+    guesses = [round(math.ldexp(ratio, shift)) for ratio in ratios]
+    steps = sorted(itertools.product(range(-_NEAR, _NEAR + 1), repeat=2), key=lambda d: abs(d[0]) + abs(d[1]))
+    for da, db in steps:
+        offset = _offset(wanted, guesses[0] + da, guesses[1] + db, shift, low, high)
+        if offset is not None:
+            return LinearSum(guesses[0] + da, guesses[1] + db, offset, shift)
     return None
 
 

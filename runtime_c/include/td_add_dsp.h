@@ -1,0 +1,25 @@
+/* td_add_dsp.h - element-wise sum or difference of two dense int8 operands, for cores with the 32-bit SIMD.
+ *
+ * y = clamp((a * a_multiplier + b * b_multiplier + offset) >> 20), all in int32; proved by the converter on all pairs
+ *
+ * a, b, out  [size] int8; out may lie exactly over an operand, or below it
+ *
+ * Source: TFLite ADD and SUB int8.
+ */
+#ifndef TD_ADD_DSP_H
+#define TD_ADD_DSP_H
+
+#include "td_arch.h"
+
+typedef struct {
+    int32_t a_multiplier;
+    int32_t b_multiplier;
+    int32_t offset;
+    int32_t size;
+    int32_t act_min;
+    int32_t act_max;
+} td_add_dsp_params;
+
+void td_add_s8_dsp(const td_add_dsp_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out);
+
+#endif

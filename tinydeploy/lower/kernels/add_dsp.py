@@ -1,0 +1,13 @@
+"""Element-wise sum of int8 on cores with the 32-bit SIMD."""
+
+from __future__ import annotations
+
+from tinydeploy.lower._contract import LowerContext, Offer
+from tinydeploy.lower.kernels._wide_sum import wide_sum_offers
+
+OPERATOR = "add"
+
+
+def offers(ctx: LowerContext) -> list[Offer]:
+    """One offer for two dense operands."""
+    return wide_sum_offers(ctx, 1, "dsp") if ctx.target.cpu_class in ("dsp", "mve") else []
