@@ -2,11 +2,13 @@
  *
  * TD_USE_DSP       1: assembly for the 32-bit SIMD of ARMv7E-M and ARMv8-M with DSP may be used, else 0
  * TD_USE_MVE       1: assembly for the integer vector extension (Helium) may be used, else 0
+ * TD_USE_V7M       1: assembly for the 32-bit Thumb instructions (ARMv7-M and later mainline cores) may be used, else 0
+ * TD_USE_V6M       1: assembly for the 16-bit Thumb instructions (ARMv6-M, ARMv8-M baseline) is used, else 0
  * TD_HAS_LONG_MUL  1: 32 x 32 -> 64 bit multiply in hardware, 0: ARMv6-M and ARMv8-M baseline
  * TD_ALIGN(n)      alignment of a variable, before its type
  * TD_NOINLINE      keeps a function out of line
  * TD_INLINE        "static inline" that is really inlined, for bodies specialised by constant arguments
- * td_word, td_half types that may read and write any object (no strict aliasing), naturally aligned
+ * td_word, td_half, td_pointer   types that may read and write any object (no strict aliasing), naturally aligned
  *
  * Define TD_NO_ASM to get plain C everywhere, and TD_NO_LONG_MUL to get the code of the small cores everywhere.
  */
@@ -34,6 +36,18 @@
 #define TD_USE_DSP 0
 #endif
 
+#if TD_GNU_ASM && defined(__thumb2__)
+#define TD_USE_V7M 1
+#else
+#define TD_USE_V7M 0
+#endif
+
+#if TD_GNU_ASM && defined(__thumb__) && !defined(__thumb2__)
+#define TD_USE_V6M 1
+#else
+#define TD_USE_V6M 0
+#endif
+
 #if defined(TD_NO_LONG_MUL) || (defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1)
 #define TD_HAS_LONG_MUL 0
 #else
@@ -46,6 +60,7 @@
 #define TD_INLINE static inline __attribute__((always_inline))
 typedef uint32_t __attribute__((may_alias)) td_word;
 typedef uint16_t __attribute__((may_alias)) td_half;
+typedef const int8_t *__attribute__((may_alias)) td_pointer;
 #elif defined(__ICCARM__)
 #define TD_PRAGMA(x) _Pragma(#x)
 #define TD_ALIGN(n) TD_PRAGMA(data_alignment = n)
@@ -53,12 +68,14 @@ typedef uint16_t __attribute__((may_alias)) td_half;
 #define TD_INLINE _Pragma("inline=forced") static inline
 typedef uint32_t td_word;
 typedef uint16_t td_half;
+typedef const int8_t *td_pointer;
 #else
 #define TD_ALIGN(n)
 #define TD_NOINLINE
 #define TD_INLINE static inline
 typedef uint32_t td_word;
 typedef uint16_t td_half;
+typedef const int8_t *td_pointer;
 #endif
 
 #endif

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -253,11 +253,12 @@ class Offer:
 
 @dataclasses.dataclass(frozen=True)
 class LowerContext:
-    """What a kernel module is given to make its offers."""
+    """What a kernel module is given to make its offers. ``memo``: what the modules of one node share, by name."""
 
     graph: Graph
     node: Node
     target: Target
+    memo: dict[str, Any] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     @property
     def signature(self) -> Signature:

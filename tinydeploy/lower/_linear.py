@@ -44,12 +44,20 @@ class Linear:
 
 
 def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding = "double") -> Linear | None:
-    """The weighted sum that ``ctx.node`` is, or None where int8 kernels do not apply.
+    """The weighted sum that ``ctx.node`` is, or None where int8 kernels do not apply. Worked out once a node.
 
     ``weights_first``: order of the weight tensor's axes that puts outputs first; the rest is flattened.
     Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms,
     rounding "once" where sums may leave int32.
     """
+    if "linear" not in ctx.memo:
+        ctx.memo["linear"] = _linear_of(ctx, weights_first, rounding)
+    found = ctx.memo["linear"]
+    assert found is None or isinstance(found, Linear)
+    return found
+
+
+def _linear_of(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding) -> Linear | None:
     sig = ctx.signature
     weights = ctx.constant(1)
     bias = ctx.constant(2)

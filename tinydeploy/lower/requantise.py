@@ -64,6 +64,11 @@ class Scaling:
         """The ratios' shifts, positive to the left, as TFLite makes them."""
         return self._multipliers[1]
 
+    @functools.cached_property
+    def thresholds(self) -> Thresholds:
+        """Where the output steps, worked out once."""
+        return Thresholds.of(self)
+
     def output(self, acc: Ints) -> Ints:
         """TFLite's clamped output; ``acc`` has channels on axis 0. Nothing may wrap (see `is_plain`)."""
         extra = (slice(None),) + (None,) * (acc.ndim - 1)
@@ -112,12 +117,18 @@ def solve(scaling: Scaling) -> Requant | None:
         return exact(scaling) if scaling.rounding == "double" else None
     largest = float(scaling.ratio.max(initial=0.0))
     room = MAX_BITS - 32 if largest == 0 else min(MAX_BITS - 32, -1 - int(np.frexp(largest)[1]))
-    lines = Thresholds.of(scaling)
     for shift in sorted({0, room}) if room >= 0 else []:
-        found = lines.fit(_scaled(scaling.ratio, 32 + shift), 32 + shift)
-        if found is not None:
-            return Requant("affine", _records("affine", *found), shift, f"affine, shift {32 + shift}, proved")
-    return exact(scaling) if scaling.rounding == "double" else _wide(lines, scaling)
+        records = affine_records(scaling, shift)
+        if records is not None:
+            return Requant("affine", records, shift, f"affine, shift {32 + shift}, proved")
+    return exact(scaling) if scaling.rounding == "double" else _wide(scaling)
+
+
+def affine_records(scaling: Scaling, shift: int) -> Array | None:
+    """Records of td_affine for a given common shift (0 to 22), None where a channel has none."""
+    guess = _scaled(scaling.ratio, 32 + shift)
+    found = None if (guess == 2**31 - 1).any() else scaling.thresholds.fit(guess, 32 + shift)
+    return None if found is None else _records("affine", *found)
 
 
 def exact(scaling: Scaling) -> Requant:
@@ -128,9 +139,9 @@ def exact(scaling: Scaling) -> Requant:
     return Requant("exact", records, 0, "double rounding as TFLite")
 
 
-def _wide(lines: Thresholds, scaling: Scaling) -> Requant | None:
+def _wide(scaling: Scaling) -> Requant | None:
     bits = np.clip(31 - np.frexp(scaling.ratio)[1].astype(np.int64), 0, MAX_BITS)
-    found = lines.fit(_scaled(scaling.ratio, bits), bits)
+    found = scaling.thresholds.fit(_scaled(scaling.ratio, bits), bits)
     if found is None:
         return None
     records = _records("wide", *found)

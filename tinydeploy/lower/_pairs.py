@@ -1,0 +1,33 @@
+"""What the kernels that put two pixels into a 64-bit product ask of a layer (runtime_c/include/td_pairs.h)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinydeploy.lower._contract import Table
+from tinydeploy.lower._linear import Linear
+from tinydeploy.lower.requantise import RECORDS, affine_records
+
+SHIFT = 2  # built into td_pairs_affine
+_FIELD = 2**22  # bound of a sum in its field
+
+
+def requant_table(lin: Linear) -> Table | None:
+    """Records of td_affine or td_exact as the blocks take them; None where they do not apply.
+
+    Not applicable: a clamp inside the int8 range, sums too large for their field, multipliers of 1 and more.
+    """
+    s = lin.scaling
+    if (s.act_min, s.act_max) != (-128, 127) or np.maximum(-s.low, s.high).max(initial=0) >= _FIELD:
+        return None
+    if not s.is_plain():
+        return None
+    records = affine_records(s, SHIFT)
+    if records is not None:
+        return Table("requant", "td_affine", records)
+    right = np.where(s.multiplier == 0, 31, -s.shift)
+    if (right < 1).any() or (np.maximum(-s.low, s.high) + np.abs(s.bias)).max(initial=0) >= 2**30:
+        return None
+    exact = np.empty(len(right), RECORDS["exact"])
+    exact["bias"], exact["m"], exact["shift"] = 2 * s.bias, s.multiplier, right - 1
+    return Table("requant", "td_exact", exact)
