@@ -47,7 +47,7 @@ def read_file(path: Path) -> bytes:
                 raise InputError(
                     Problem(where, f"has {size} bytes", f"a model file has at most {MAX_FILE_BYTES} bytes")
                 )
-            data = file.read(MAX_FILE_BYTES + 1)
+            data = file.read(size + 1)
     except FileNotFoundError:
         raise InputError(Problem(where, "does not exist", hint="check the path")) from None
     except OSError as error:

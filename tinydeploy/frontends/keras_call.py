@@ -73,7 +73,10 @@ class Call:
         """The one input."""
         if len(self.operands) != 1:
             raise self.damaged(f"has {len(self.operands)} inputs, not 1")
-        return self.operand(0)
+        name = self.operand(0)
+        if not self.type(name).rank:
+            raise self.damaged("its input has no batch axis")
+        return name
 
     def operand(self, index: int) -> str:
         """An input as float32: integers (images of bytes) are converted, numbers become constants."""
@@ -116,7 +119,7 @@ class Call:
         """Add a constant once, however often the layer is called."""
         key = f"{self.layer.name}/{stem}"
         if key not in self._cache:
-            self._cache[key] = self._builder.constant(key, np.ascontiguousarray(data, np.float32))
+            self._cache[key] = self._builder.constant(key, np.array(data, np.float32, order="C"))
         return self._cache[key]
 
     def emit(self, operator: str, inputs: tuple[str | None, ...], *, stem: str = "", **attributes: Any) -> str:

@@ -205,7 +205,11 @@ class Walker:
     def _input(self, name: str, shape: object, dtype: object) -> str:
         if isinstance(shape, list) and len(shape) == 1 and isinstance(shape[0], list):
             shape = shape[0]
-        if not isinstance(shape, list) or len(shape) > 8 or any(d is not None and type(d) is not int for d in shape):
+        if (
+            not isinstance(shape, list)
+            or not 1 <= len(shape) <= 8
+            or any(d is not None and type(d) is not int for d in shape)
+        ):
             raise self.damaged(f"input {name[:80]!r} has no shape")
         where = f"input '{name}'"
         if name in self._shapes:

@@ -46,6 +46,8 @@ class Objects:
             sizes, base, root = self._bytes(9, 2), 12, 12 + 24
         if version > 3 or sizes != b"\x08\x08" or self._number(base, 8) != 0:
             self._unread(f"it has superblock {version} with unusual sizes")
+        if self._number(base + 16, 8) > len(data):
+            self._damaged(f"it ends after {len(data)} of {self._number(base + 16, 8)} bytes")
         self._root = self._number(root, 8)
 
     def _damaged(self, what: str) -> NoReturn:

@@ -154,10 +154,6 @@ class Call:
         left, right = same_padding(x.shape[2], kernel[1], stride[1], dilation[1])
         return (top, bottom, left, right)
 
-    def constant(self, stem: str, data: Array, quant: Quant | None = None) -> str:
-        """Add a constant."""
-        return self._builder.constant(stem, np.ascontiguousarray(data), quant)
-
     def between(
         self, operator: str, inputs: tuple[str | None, ...], quant: Quant | None = None, **attributes: Any
     ) -> str:
@@ -187,12 +183,8 @@ class Call:
         stated = self.output_type()
         name = self._importer.reserve(index)
         kind = Type(tuple(data.shape), stated.elem, stated.quant)
-        self._builder.graph.values[name] = Value(name, kind, np.ascontiguousarray(data, stated.elem.dtype))
+        self._builder.graph.values[name] = Value(name, kind, np.array(data, stated.elem.dtype, order="C"))
         self._compare()
-
-    def alias(self, name: str) -> None:
-        """The operator does nothing: its output is another name of ``name``."""
-        self._importer.names[self._operator.outputs[0]] = name
 
     def _compare(self) -> None:
         for index in self._operator.outputs:
@@ -202,7 +194,3 @@ class Call:
                 raise self.refuse(f"makes {made}, the file says {tensor.type}", "element types have to agree")
             if tensor.fixed and not self._importer.reshaped and made.shape != tensor.type.shape:
                 raise self.damaged(f"makes {made}, the file says {tensor.type}")
-
-    def floats(self, *names: str | None) -> bool:
-        """True if all present values are float32."""
-        return all(name is None or self.type(name).elem is Elem.F32 for name in names)

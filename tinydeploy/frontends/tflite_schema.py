@@ -68,7 +68,6 @@ OPTIONS: dict[str, tuple[int, tuple[tuple[str, str, float], ...]]] = {
     "ADD": (11, (*_ACTIVATION, ("pot_scale_int16", "?", 1))),
     "RESHAPE": (17, (("new_shape", "<i4", 0),)),
     "MUL": (21, _ACTIVATION),
-    "GATHER": (23, (("axis", "i", 0), ("batch_dims", "i", 0))),
     "MEAN": (27, (("keep_dims", "?", 0),)),
     "SUB": (28, (*_ACTIVATION, ("pot_scale_int16", "?", 1))),
     "SQUEEZE": (30, (("squeeze_dims", "<i4", 0),)),
