@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tinydeploy.errors import InputError, Problem, UnsupportedError, UsageError
+from tinydeploy.errors import BoardError, InputError, Problem, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from tinydeploy.emit import Project
@@ -121,9 +121,25 @@ def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, c
         scheme=options.quantize,
         checked_against=checked_against,
     )
+    _check_flash(project, options.max_flash)
     name = project.manifest["name"]
     project.files[GRAPHS_FILE.format(name=name)] = to_bytes({"quantised": quantised, "float": reference})
     return project
+
+
+def _check_flash(project: Project, budget: int | None) -> None:
+    """``--max-flash``: the weights and tables must fit; names the node that takes most."""
+    weights = project.manifest["weights_bytes"]
+    if budget is None or weights <= budget:
+        return
+    largest = max(project.manifest["nodes"], key=lambda node: int(node["weights_bytes"]))
+    raise BoardError(
+        Problem(
+            "--max-flash",
+            f"weights and tables take {weights:,} bytes, {weights - budget:,} too many",
+            hint=f"most are of node {largest['name']!r} ({largest['weights_bytes']:,} bytes); a smaller layer there helps most",
+        )
+    )
 
 
 def _refuse_float(graph: Graph) -> None:
