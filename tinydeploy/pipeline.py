@@ -137,7 +137,7 @@ def _check_flash(project: Project, budget: int | None) -> None:
         Problem(
             "--max-flash",
             f"weights and tables take {weights:,} bytes, {weights - budget:,} too many",
-            hint=f"most are of node {largest['name']!r} ({largest['weights_bytes']:,} bytes); a smaller layer there helps most",
+            hint=f"node {largest['name']!r} has most ({largest['weights_bytes']:,} bytes)",
         )
     )
 
