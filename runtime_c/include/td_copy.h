@@ -1,19 +1,19 @@
 /* td_copy.h - moves elements of any type: runs at a fixed distance, up to six axes in any order, padding.
  *
  * All sizes, steps and offsets are bytes. Bytes are moved in rising order of the output, so out may lie below in as far
- * as the converter's access plan says.
+ * as the converter's access plan says. in and out are aligned to their elements; runs that lie alike go word by word.
  *
  * td_copy_blocks  `count` runs of `size` bytes: concatenation, split
  * td_copy_nd      out is dense; its axes from slowest to fastest read `in` with `step`, which may be negative:
- *                 transpose, strided slice. `unit` bytes are moved at once.
- * td_pad_nd       in and out are dense; `before` and `after` units of `value` bytes around each axis
+ *                 transpose, strided slice
+ * td_pad_nd       in and out are dense; runs of `in` with padding between them
  */
 #ifndef TD_COPY_H
 #define TD_COPY_H
 
 #include "td_arch.h"
 
-#define TD_AXES 6
+#define TD_OUTER_AXES 5
 
 typedef struct {
     int32_t count;
@@ -25,18 +25,21 @@ typedef struct {
 } td_blocks;
 
 typedef struct {
-    int32_t unit;
-    int32_t offset; /* where in `in` the first unit is */
-    int32_t size[TD_AXES];
-    int32_t step[TD_AXES];
+    int32_t unit;       /* bytes of an element: 1, 2, 4 or 8 */
+    int32_t offset;     /* where in `in` the first element is */
+    int32_t inner;      /* elements of the fastest axis */
+    int32_t inner_step; /* of the fastest axis; `unit` if it is a run */
+    int32_t size[TD_OUTER_AXES];
+    int32_t step[TD_OUTER_AXES];
 } td_copy_nd_params;
 
 typedef struct {
-    int32_t unit;          /* bytes of the fastest run of `in` that is moved at once */
-    int32_t value;         /* what a byte of padding holds */
-    int32_t size[TD_AXES]; /* of the output, in units */
-    int32_t first[TD_AXES]; /* positions first..last-1 of an axis come from `in` */
-    int32_t last[TD_AXES];
+    uint8_t value[4];            /* what four bytes of padding hold from an address that is a multiple of 4 */
+    int32_t run;                 /* bytes of `in` that stay together */
+    int32_t before;              /* padding before the first run */
+    int32_t after;               /* padding after the last run */
+    int32_t size[TD_OUTER_AXES]; /* how the runs are ordered, from slowest to fastest axis */
+    int32_t gap[TD_OUTER_AXES];  /* padding before the next position of an axis */
 } td_pad_nd_params;
 
 void td_copy_blocks(const td_blocks *restrict p, const void *in, void *out);

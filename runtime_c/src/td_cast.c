@@ -57,7 +57,13 @@ void td_cast_int_f32(const td_cast_params *restrict p, const void *in, float *ou
 {
     for (int32_t i = 0; i < p->size; i++) {
         const uint64_t x = td_load(in, p->from, i);
-        out[i] = p->from > 0 ? (float)x : (float)(int64_t)x;
+        if (p->from == 8) {
+            out[i] = (float)x;
+        } else if (p->from == -8) {
+            out[i] = (float)(int64_t)x;
+        } else {
+            out[i] = p->from > 0 ? (float)(uint32_t)x : (float)(int32_t)x;
+        }
     }
 }
 

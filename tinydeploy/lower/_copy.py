@@ -26,8 +26,9 @@ from tinydeploy.lower._contract import (
     Table,
 )
 
-AXES = 6  # TD_AXES
-_STEPS = 4096  # steps of an access plan at most
+OUTER_AXES = 5  # TD_OUTER_AXES
+VIEW = Offer(kernel="view", call=None, access=None, view=True)
+_STEPS = 8192  # steps of an access plan at most
 _FAR = 2**62
 BLOCKS = np.dtype([(n, "<i4") for n in ("count", "size", "in_step", "out_step", "in_offset", "out_offset")])
 
@@ -38,48 +39,92 @@ def width_of(kind: Type) -> int:
 
 
 def _cost(size: int, runs: int) -> Cost:
-    return Cost(4 * size + 30 * runs, 7 * size + 45 * runs)
+    """Of ``size`` bytes in ``runs`` runs: by words, but for short runs."""
+    instructions = size if size >= 8 * runs else 5 * size
+    return Cost(instructions + 30 * runs, int(1.4 * instructions) + 55 * runs)
 
 
-def _thin(low: Bytes, high: Bytes) -> Span:
-    """The same spans in fewer steps: neighbours become their hull; empty ones add nothing."""
-    every = -(-len(low) // _STEPS)
-    starts = np.arange(0, len(low), every)
-    empty = low >= high
-    lowest = np.minimum.reduceat(np.where(empty, _FAR, low), starts)
-    highest = np.maximum.reduceat(np.where(empty, -1, high), starts)
-    none = lowest == _FAR
-    return Span(np.where(none, 0, lowest), np.where(none, 0, highest))
+@dataclasses.dataclass(frozen=True)
+class Touch:
+    """Bytes of one tensor touched at each step: ``low <= byte < high``; equal where there is none."""
+
+    low: Bytes
+    high: Bytes
+
+    @staticmethod
+    def none(steps: int) -> Touch:
+        """Nothing at any step."""
+        return Touch(np.zeros(steps, np.int64), np.zeros(steps, np.int64))
+
+    @staticmethod
+    def runs(starts: Bytes, size: int) -> Touch:
+        """Runs of ``size`` bytes, each in two steps (see `_plan`)."""
+        edges = starts[:, None] + np.array([0, size // 2, size])
+        return Touch(edges[:, :-1].ravel(), edges[:, 1:].ravel())
+
+    def hulls(self, every: int) -> Span:
+        """The hulls of ``every`` steps each; empty ones add nothing."""
+        firsts = np.arange(0, len(self.low), every)
+        empty = self.low >= self.high
+        lowest = np.minimum.reduceat(np.where(empty, _FAR, self.low), firsts)
+        highest = np.maximum.reduceat(np.where(empty, -1, self.high), firsts)
+        none = lowest == _FAR
+        return Span(np.where(none, 0, lowest), np.where(none, 0, highest))
 
 
-def nd_offer(ctx: LowerContext, axes: Sequence[tuple[int, int]], first: int) -> Offer:
-    """A dense output read from the input with steps.
+def _plan(reads: Sequence[Touch | None], writes: Sequence[Touch]) -> AccessPlan:
+    """The access of copies in rising order.
 
-    ``axes``: (size, step in the input) of each output axis; ``first``: where it begins. In elements.
+    A run that is copied in rising order is safe at every byte if it is safe at one cut, as the distance of what is read
+    and what is written stays the same; so two steps stand for it, in which all is read before it is written. Where that
+    gives too many steps they become hulls, in which anything may happen.
     """
-    width = width_of(ctx.signature.outputs[0])
-    walk, unit = _merge([(size, step * width) for size, step in axes], width)
-    full = [(1, 0)] * (AXES - len(walk)) + walk
-    starts = np.array([first * width], np.int64)
-    for size, step in walk:
-        starts = (starts[:, None] + np.arange(size) * step).ravel()
-    ends = np.arange(1, len(starts) + 1, dtype=np.int64) * unit
-    fields = [("unit", unit), ("offset", first * width)]
-    for i, (size, step) in enumerate(full):
-        fields += [(f"size[{i}]", size), (f"step[{i}]", step)]
-    return Offer(
-        kernel="copy_nd",
-        call=Call("td_copy_nd", (ParamsArg(), In(0), Out(0))),
-        access=AccessPlan((_thin(starts, starts + unit),), (_thin(ends - unit, ends),), reads_first=False),
-        headers=("td_copy.h",),
-        sources=("td_copy.c",),
-        params=Params("td_copy_nd_params", tuple(fields)),
-        cost=_cost(len(starts) * unit, len(starts)),
+    every = -(-len(writes[0].low) // _STEPS)
+    return AccessPlan(
+        tuple(None if touch is None else touch.hulls(every) for touch in reads),
+        tuple(touch.hulls(every) for touch in writes),
+        reads_first=every == 1,
     )
 
 
-def _merge(axes: Sequence[tuple[int, int]], width: int) -> tuple[list[tuple[int, int]], int]:
-    """Axes that move as one are merged; the bytes of the fastest run that is contiguous, and the axes over it."""
+def nd_offer(ctx: LowerContext, axes: Sequence[tuple[int, int]], first: int) -> Offer:
+    """A dense output read from the input with steps; a view where that changes nothing.
+
+    ``axes``: (size, step in the input) of each output axis; ``first``: where it begins. In elements.
+    """
+    kind = ctx.signature.outputs[0]
+    if kind.size == ctx.signature.input(0).size and _is_dense(axes):
+        return VIEW
+    unit = width_of(kind)
+    walk = _merge([(size, step * unit) for size, step in axes]) or [(1, unit)]
+    inner, inner_step = walk.pop()
+    starts = np.array([first * unit], np.int64)
+    for size, step in walk:
+        starts = (starts[:, None] + np.arange(size) * step).ravel()
+    run = inner * unit
+    if inner_step != unit:
+        starts, run = (starts[:, None] + np.arange(inner) * inner_step).ravel(), unit
+    fields = [("unit", unit), ("offset", first * unit), ("inner", inner), ("inner_step", inner_step)]
+    for i, (size, step) in enumerate([(1, 0)] * (OUTER_AXES - len(walk)) + walk):
+        fields += [(f"size[{i}]", size), (f"step[{i}]", step)]
+    lines = kind.size // inner
+    return Offer(
+        kernel="copy_nd",
+        call=Call("td_copy_nd", (ParamsArg(), In(0), Out(0))),
+        access=_plan([Touch.runs(starts, run)], [Touch.runs(np.arange(len(starts), dtype=np.int64) * run, run)]),
+        headers=("td_copy.h",),
+        sources=("td_copy.c",),
+        params=Params("td_copy_nd_params", tuple(fields)),
+        cost=_cost(kind.size * unit, lines) if inner_step == unit else Cost(5 * kind.size + 40 * lines, 8 * kind.size),
+    )
+
+
+def _is_dense(axes: Sequence[tuple[int, int]]) -> bool:
+    return all(step == math.prod(s for s, _ in axes[i + 1 :]) for i, (size, step) in enumerate(axes) if size > 1)
+
+
+def _merge(axes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Without axes of length 1; axes that move as one are merged."""
     walk: list[tuple[int, int]] = []
     for size, step in axes:
         if size == 1:
@@ -88,38 +133,62 @@ def _merge(axes: Sequence[tuple[int, int]], width: int) -> tuple[list[tuple[int,
             walk[-1] = (walk[-1][0] * size, step)
         else:
             walk.append((size, step))
-    unit = width
-    if walk and walk[-1][1] == width:
-        unit *= walk.pop()[0]
-    return walk, unit
+    return walk
 
 
-def pad_offer(ctx: LowerContext, padding: Sequence[tuple[int, int]], byte: int) -> Offer:
-    """Constant bytes around the input; ``padding`` in elements an axis."""
+def pad_offer(ctx: LowerContext, padding: Sequence[tuple[int, int]], value: bytes) -> Offer:
+    """Constant elements around the input; ``padding`` in elements an axis, ``value`` the four bytes they repeat."""
     sig = ctx.signature
-    width = width_of(sig.outputs[0])
-    shape = list(sig.outputs[0].shape)
-    inner = next((i for i in range(len(shape), 0, -1) if padding[i - 1] != (0, 0)), 0)
-    unit = math.prod(shape[inner:]) * width
-    axes = [(size, before, size - after) for size, (before, after) in zip(shape[:inner], padding[:inner], strict=True)]
-    inside = np.ones(1, bool)
-    for size, first, last in axes:
-        position = np.arange(size)
-        inside = (inside[:, None] & (position >= first) & (position < last)).ravel()
-    ends = np.arange(1, len(inside) + 1, dtype=np.int64) * unit
-    read = np.cumsum(inside, dtype=np.int64) * unit
-    fields = [("unit", unit), ("value", byte)]
-    for i, (size, first, last) in enumerate([(1, 0, 1)] * (AXES - len(axes)) + axes):
-        fields += [(f"size[{i}]", size), (f"first[{i}]", first), (f"last[{i}]", last)]
+    total = sig.outputs[0].size * width_of(sig.outputs[0])
+    *outer, (run, before, after) = _merge_padding(sig.input(0).shape, padding, width_of(sig.outputs[0]))
+    length = before + run + after
+    gap, starts, gaps = before + after, np.array([before], np.int64), []
+    for size, first, last in reversed(outer):
+        starts = (first * length + np.arange(size)[:, None] * length + starts).ravel()
+        gaps.append((size, gap))
+        before, after = before + first * length, after + last * length
+        gap, length = before + after, length * (first + size + last)
+    levels = [(1, 0)] * (OUTER_AXES - len(gaps)) + gaps[::-1]
+    fields = [(f"value[{i}]", byte) for i, byte in enumerate(value)]
+    fields += [("run", run), ("before", before), ("after", after)]
+    for i, (size, between) in enumerate(levels):
+        fields += [(f"size[{i}]", size), (f"gap[{i}]", between)]
     return Offer(
         kernel="pad_nd",
         call=Call("td_pad_nd", (ParamsArg(), In(0), Out(0))),
-        access=AccessPlan((_thin(read - unit * inside, read),), (_thin(ends - unit, ends),), reads_first=False),
+        access=_pad_access(starts, run, total),
         headers=("td_copy.h",),
         sources=("td_copy.c",),
         params=Params("td_pad_nd_params", tuple(fields)),
-        cost=_cost(len(inside) * unit, 2 * len(inside)),
+        cost=_cost(total, 2 * len(starts)),
     )
+
+
+def _merge_padding(shape: Sequence[int], padding: Sequence[tuple[int, int]], width: int) -> list[tuple[int, int, int]]:
+    """(size, before, after) of the axes that are padded, and the fastest one in bytes."""
+    axes = [(1, 0, 0)]
+    for size, (before, after) in (*zip(shape, padding, strict=True), (width, (0, 0))):
+        if (before, after) == (0, 0):
+            axes[-1] = tuple(n * size for n in axes[-1])  # type: ignore[assignment]
+        elif axes[-1] == (1, 0, 0):
+            axes[-1] = (size, before, after)
+        else:
+            axes.append((size, before, after))
+    return axes
+
+
+def _pad_access(starts: Bytes, run: int, total: int) -> AccessPlan:
+    """For each run the padding before it, then the run; the padding after the last one."""
+    read = Touch.runs(np.arange(len(starts), dtype=np.int64) * run, run)
+    write = Touch.runs(starts, run)
+    ends = np.concatenate([np.zeros(1, np.int64), starts + run])
+    steps = 3 * len(starts) + 1
+    reads, writes = Touch.none(steps), Touch.none(steps)
+    writes.low[::3], writes.high[::3] = ends, np.append(starts, total)
+    for part in (0, 1):
+        for whole, touch in ((reads, read), (writes, write)):
+            whole.low[part + 1 :: 3], whole.high[part + 1 :: 3] = touch.low[part::2], touch.high[part::2]
+    return _plan([reads], [writes])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,35 +209,41 @@ class Part:
 def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
     """Parts of tensors that differ along one axis only, one call each, in order."""
     sig = ctx.signature
+    if len(sig.inputs) == len(sig.outputs) == 1 and parts[0].table is None and ctx.constant(0) is None:
+        return VIEW
     runs = math.prod(sig.outputs[0].shape[:axis])
     inner = math.prod(sig.outputs[0].shape[axis + 1 :]) * width_of(sig.outputs[0])
     calls, tables = [], []
-    reads = [np.zeros((2, len(parts) * runs), np.int64) for _ in sig.inputs]
-    writes = [np.zeros((2, len(parts) * runs), np.int64) for _ in sig.outputs]
+    reads = [Touch.none(2 * len(parts) * runs) for _ in sig.inputs]
+    writes = [Touch.none(2 * len(parts) * runs) for _ in sig.outputs]
     for number, part in enumerate(parts):
         in_step = sig.input(part.source).shape[axis] * inner
         out_step = sig.outputs[part.target].shape[axis] * inner
-        blocks = (runs, part.length * inner, in_step, out_step, part.read * inner, part.write * inner)
+        size, begin, to = part.length * inner, part.read * inner, part.write * inner
         call, constants = _part_call(ctx, number, part)
         calls.append(call)
-        tables += [Table(f"part{number}", "td_blocks", np.array([blocks], BLOCKS)), *constants]
-        steps = slice(number * runs, (number + 1) * runs)
-        _touch(reads[part.source][:, steps], in_step, part.read * inner, part.length * inner)
-        _touch(writes[part.target][:, steps], out_step, part.write * inner, part.length * inner)
+        blocks = np.array([(runs, size, in_step, out_step, begin, to)], BLOCKS)
+        tables += [Table(f"part{number}", "td_blocks", blocks), *constants]
+        steps = slice(2 * number * runs, 2 * (number + 1) * runs)
+        for touch, step, offset in ((reads[part.source], in_step, begin), (writes[part.target], out_step, to)):
+            made = Touch.runs(np.arange(runs, dtype=np.int64) * step + offset, size)
+            touch.low[steps], touch.high[steps] = made.low, made.high
     translated = any(part.table is not None for part in parts)
     return Offer(
         kernel="copy_blocks",
         call=dataclasses.replace(calls[0], then=tuple(calls[1:])),
-        access=AccessPlan(
-            tuple(None if ctx.constant(i) is not None else _thin(*span) for i, span in enumerate(reads)),
-            tuple(_thin(*span) for span in writes),
-            reads_first=False,
-        ),
+        access=_plan([None if ctx.constant(i) is not None else touch for i, touch in enumerate(reads)], writes),
         headers=("td_copy.h", "td_lut.h") if translated else ("td_copy.h",),
         sources=("td_copy.c", "td_lut_8.c") if translated else ("td_copy.c",),
         tables=tuple(tables),
-        cost=_cost(sum(kind.size * width_of(kind) for kind in sig.outputs), len(parts) * runs),
+        cost=_parts_cost(parts, runs, inner),
     )
+
+
+def _parts_cost(parts: Sequence[Part], runs: int, inner: int) -> Cost:
+    sizes = [runs * part.length * inner for part in parts]
+    costs = [_cost(size if part.table is None else 5 * size, runs) for part, size in zip(parts, sizes, strict=True)]
+    return Cost(sum(cost.instructions for cost in costs), sum(cost.cycles for cost in costs))
 
 
 def _part_call(ctx: LowerContext, number: int, part: Part) -> tuple[Call, list[Table]]:
@@ -184,8 +259,3 @@ def _part_call(ctx: LowerContext, number: int, part: Part) -> tuple[Call, list[T
     tables.append(Table(f"table{number}", "uint8_t", part.table))
     arguments = (Tab(f"part{number}"), Tab(f"table{number}"), data, Out(part.target))
     return Call("td_lut_8_blocks", arguments), tables
-
-
-def _touch(span: Bytes, step: int, first: int, size: int) -> None:
-    span[0] = np.arange(span.shape[1]) * step + first
-    span[1] = span[0] + size

@@ -18,7 +18,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if _same_bits(source.elem, result.elem):
         return [Offer(kernel="view", call=None, access=None, view=True)]
     function, params = _call(result.size, source.elem, result.elem)
-    cost = 60 if ctx.target.has_long_multiply else 120
+    cost = 20 if ctx.target.has_long_multiply else 70
     return [
         Offer(
             kernel=function[3:],

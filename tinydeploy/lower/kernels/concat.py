@@ -14,7 +14,7 @@ OPERATOR = "concat"
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer: a copy or a translation an input."""
+    """A view where there is one input, else a copy or a translation an input."""
     op, sig = ctx.node.op, ctx.signature
     if not isinstance(op, Concat):
         return []

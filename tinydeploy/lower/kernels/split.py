@@ -12,7 +12,7 @@ OPERATOR = "split"
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer: a copy a piece."""
+    """A view where there is one piece, else a copy a piece."""
     op = ctx.node.op
     if not isinstance(op, Split):
         return []

@@ -12,7 +12,7 @@ OPERATOR = "strided_slice"
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer: a copy."""
+    """A view where everything is selected in its order, else a copy."""
     op, shape = ctx.node.op, ctx.signature.input(0).shape
     if not isinstance(op, StridedSlice):
         return []

@@ -16,8 +16,5 @@ def offers(ctx: LowerContext) -> list[Offer]:
     op, shape = ctx.node.op, ctx.signature.input(0).shape
     if not isinstance(op, Transpose):
         return []
-    long = [axis for axis in op.perm if shape[axis] > 1]
-    if long == sorted(long):
-        return [Offer(kernel="view", call=None, access=None, view=True)]
     steps = [math.prod(shape[axis + 1 :]) for axis in op.perm]
     return [nd_offer(ctx, [(shape[axis], step) for axis, step in zip(op.perm, steps, strict=True)], 0)]
