@@ -36,10 +36,20 @@ def load(path: str | Path, *, input_shapes: Shapes | None = None) -> Graph:
     """
     path = Path(path)
     loader = frontends().get(path.suffix.lower())
-    if loader is None:
-        known = " ".join(sorted(frontends()))
-        what = "does not exist" if not path.exists() else f"has the suffix {path.suffix!r}"
-        raise InputError(Problem(str(path), what, f"model files end in {known}"))
+    if path.is_dir() or loader is None:
+        raise InputError(_not_a_model(path))
     graph = loader(path, input_shapes or {})
     verify(graph, "import")
     return graph
+
+
+def _not_a_model(path: Path) -> Problem:
+    rule = f"model files end in {' '.join(sorted(frontends()))}"
+    if not path.exists():
+        return Problem(str(path), "does not exist", rule)
+    if not path.is_dir():
+        return Problem(str(path), f"has the suffix {path.suffix!r}", rule)
+    if (path / "saved_model.pb").exists():
+        hint = "save the model as .keras, or convert the folder to .tflite (TFLiteConverter) or .onnx (tf2onnx)"
+        return Problem(str(path), "is a SavedModel folder, which holds a program rather than layers", rule, hint)
+    return Problem(str(path), "is a folder", rule, "give the file inside the folder")
