@@ -80,7 +80,7 @@ class Project:
     @property
     def include_flags(self) -> list[str]:
         """The ``-I`` options its C files need."""
-        return [f"-I{self.folder.resolve()}", f"-I{(self.folder / 'runtime' / 'include').resolve()}"]
+        return [f"-I{self.folder}", f"-I{self.folder / 'runtime' / 'include'}"]
 
 
 def _tensor(entry: Mapping[str, Any]) -> TensorSpec:
@@ -117,7 +117,7 @@ def load_project(folder: str | Path) -> Project:
 
     Raises: InputError if the folder is not one that `tinydeploy convert` wrote, or files are missing from it.
     """
-    root = Path(folder)
+    root = Path(folder).resolve()  # compilers run in another folder
     path = root / "manifest.json"
     hint = "a project folder is what `tinydeploy convert MODEL -o DIR` writes"
     try:

@@ -82,7 +82,7 @@ def _compile_all(compiler: str, units: Sequence[tuple[Path, str, Sequence[str]]]
 
 
 def _build_folder(project: Project, variant: str) -> Path:
-    return project.folder.resolve() / "build" / variant
+    return project.folder / "build" / variant
 
 
 def _model_units(project: Project) -> list[tuple[Path, str]]:

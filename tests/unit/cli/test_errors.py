@@ -174,3 +174,10 @@ def test_folder_that_is_not_ours(run: Run, tmp_path: Path) -> None:
     code, _, err = run("validate", tmp_path, "--board", "host", "--random", "2")
     assert code == 1
     assert "not a project folder" in err
+
+
+def test_relative_paths_work(run: Run, tmp_path: Path, monkeypatch) -> None:
+    need_tool("arm-none-eabi-gcc")
+    monkeypatch.chdir(tmp_path)
+    assert run("convert", DIGITS / "digits_int8.tflite", "-o", "a/b c", "--board", "mps2-an386", "--no-check")[0] == 0
+    assert run("build", "a/b c", "--board", "mps2-an386")[0] == 0
