@@ -18,9 +18,7 @@ def requant_table(lin: Linear) -> Table | None:
     Not applicable: a clamp inside the int8 range, sums too large for their field, multipliers of 1 and more.
     """
     s = lin.scaling
-    if (s.act_min, s.act_max) != (-128, 127) or np.maximum(-s.low, s.high).max(initial=0) >= _FIELD:
-        return None
-    if not s.is_plain():
+    if (s.act_min, s.act_max) != (-128, 127) or not s.sums_below(_FIELD) or not s.is_plain():
         return None
     records = affine_records(s, SHIFT)
     if records is not None:

@@ -86,6 +86,10 @@ class Scaling:
         ends = np.stack([self.low + self.bias, self.high + self.bias])
         return bool((np.abs(ends) <= room).all() and (self.ratio >= 0).all())
 
+    def sums_below(self, bound: int) -> bool:
+        """True if no raw sum reaches ``bound`` in magnitude."""
+        return int(np.maximum(-self.low, self.high).max(initial=0)) < bound
+
 
 @dataclasses.dataclass(frozen=True)
 class Requant:
