@@ -6,7 +6,7 @@
  * is 256 * S_b. The converter guarantees b >= -127 and |S_a|, |S_b| < 2^23.
  *
  * windows  taps in groups of four: {x0[k], x0[k+2], x1[k], x1[k+2], x0[k+1], x0[k+3], x1[k+1], x1[k+3]}, int16,
- *          x0 and x1 being the two pixels; td_widen2_dsp makes them
+ *          x0 and x1 being the two pixels; td_gather_dsp makes them
  * stream   a pair of channels after the other, uint32:
  *          affine  weights, then the td_affine records of a and b
  *          exact   bias_a, bias_a + 256 * bias_b, weights, then m_a, p_a, m_b, p_b
@@ -23,7 +23,7 @@
 #include "td_requant.h"
 
 typedef struct {
-    int32_t window_bytes; /* of both pixels: 16 a group of four taps, > 0 */
+    int32_t window_bytes; /* of both pixels: 16 a group of four taps; affine: at least two groups */
     int32_t distance;     /* from the first pixel's output to the second's; 0: only the first is kept */
     int32_t channels;     /* even, > 0 */
     int32_t zero_point;   /* exact: of the output */
@@ -34,8 +34,5 @@ const uint32_t *td_block_affine_dsp(const int16_t *windows, const uint32_t *rest
                                     const td_block_dsp *restrict p);
 const uint32_t *td_block_exact_dsp(const int16_t *windows, const uint32_t *restrict stream, int8_t *out,
                                    const td_block_dsp *restrict p);
-
-/* Widen `groups` (> 0) times four values of two pixels; returns the end of the windows written. */
-int16_t *td_widen2_dsp(const int8_t *x0, const int8_t *x1, int16_t *windows, int32_t groups);
 
 #endif

@@ -5,12 +5,12 @@
  * rows     kernel_h pointers to input rows [in_width][in_channels] int8
  * stream   weights and requantisation by pairs of channels, see td_block_dsp.h; an odd last channel is paired with
  *          zeros. Taps: of every kernel row the first multiple of four of its [kernel_w][in_channels] values, then
- *          what is left of all kernel rows, then zeros up to a multiple of four
+ *          what is left of all kernel rows, then zeros up to a multiple of four and at least eight
  * pad      [kernel_w][in_channels] of the zero point. A row of padding is this pointer in `rows`; may be NULL where
  *          nothing is padded
  * out      [out_width][out_channels] int8; may lie over input that is no longer needed, two pixels at a time
- * scratch  int16 windows of two pixels (taps rounded up to four, 4 bytes each), and where in_channels is no multiple of
- *          four and columns are padded or dilated, 2 * kernel_w * in_channels bytes. Aligned to 4
+ * scratch  aligned to 16: int16 windows of two pixels (4 bytes a tap); where columns are padded or dilated, two pointers
+ *          a kernel row; and where in_channels is no multiple of four then, 2 * kernel_h * kernel_w * in_channels bytes
  *
  * Source: TFLite CONV_2D int8; technique derived here.
  */

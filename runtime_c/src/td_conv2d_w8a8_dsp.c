@@ -3,15 +3,7 @@
 #include "td_conv2d_dsp.h"
 
 #include "td_block_dsp.h"
-
-/* Where the four taps of a group stand among the eight values of two pixels. */
-static const int8_t td_tap_place[4] = {0, 4, 1, 5};
-
-/* Columns `left` .. of one kernel row lie inside the input row, or the whole row is padding. */
-static inline int td_is_inside(const td_conv2d_dsp_params *restrict p, int32_t left)
-{
-    return left >= 0 && left + p->kernel_w <= p->in_width;
-}
+#include "td_gather_dsp.h"
 
 /* The pixel of an input row, or padding. */
 static inline const int8_t *td_pixel(const td_conv2d_dsp_params *restrict p, const int8_t *row, const int8_t *pad,
@@ -20,63 +12,65 @@ static inline const int8_t *td_pixel(const td_conv2d_dsp_params *restrict p, con
     return row == pad || column < 0 || column >= p->in_width ? pad : row + column * p->in_channels;
 }
 
-/* Copy one kernel row of a window that is not in one piece. */
-static const int8_t *td_collect(const td_conv2d_dsp_params *restrict p, const int8_t *row, const int8_t *pad,
-                                int32_t left, int8_t *to)
+static inline int8_t *td_copy_columns(int8_t *to, const int8_t *from, int32_t size)
 {
-    for (int32_t kx = 0; kx < p->kernel_w; kx++) {
-        const int8_t *const from = td_pixel(p, row, pad, left + kx * p->dilation);
-        for (int32_t c = 0; c < p->in_channels; c++) {
-            to[kx * p->in_channels + c] = from[c];
-        }
+    for (int32_t i = 0; i < size; i++) {
+        *to++ = from[i];
     }
     return to;
 }
 
-/* Widen the windows whose first columns are left0 and left1; returns their size in bytes. */
-static int32_t td_gather(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows, const int8_t *restrict pad,
-                         int32_t left0, int32_t left1, int16_t *windows)
+/* One kernel row of a window: where it lies, or a copy in `spare` if it is not in one piece. */
+static const int8_t *td_collect(const td_conv2d_dsp_params *restrict p, const int8_t *row, const int8_t *pad,
+                                int32_t left, int8_t *spare)
+{
+    const int32_t channels = p->in_channels;
+    int8_t *to = spare;
+    if (row == pad) {
+        return pad;
+    }
+    if (p->dilation == 1) {
+        const int32_t before = left < 0 ? (-left < p->kernel_w ? -left : p->kernel_w) : 0;
+        const int32_t room = p->in_width - left;
+        const int32_t until = room < p->kernel_w ? (room > before ? room : before) : p->kernel_w;
+        if (until - before == p->kernel_w) {
+            return row + left * channels;
+        }
+        to = td_copy_columns(to, pad, before * channels);
+        to = td_copy_columns(to, row + (left + before) * channels, (until - before) * channels);
+        td_copy_columns(to, pad, (p->kernel_w - until) * channels);
+        return spare;
+    }
+    for (int32_t kx = 0; kx < p->kernel_w; kx++) {
+        to = td_copy_columns(to, td_pixel(p, row, pad, left + kx * p->dilation), channels);
+    }
+    return spare;
+}
+
+/* Widen two windows of which one at least is not in one piece; `left`: their first columns. */
+static TD_NOINLINE void td_gather_split(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
+                                        const int8_t *restrict pad, const int32_t left[2], int16_t *windows,
+                                        const td_gather_dsp *restrict whole, td_pointer *list)
 {
     const int32_t size = p->kernel_w * p->in_channels;
-    const int32_t groups = size / 4;
-    const int32_t rest = size % 4;
-    const int whole = p->dilation == 1;
-    const int whole0 = whole && td_is_inside(p, left0);
-    const int whole1 = whole && td_is_inside(p, left1);
-    int16_t *const rest_at = windows + p->kernel_h * groups * 8;
-    int8_t *const spare = (int8_t *)(rest_at + (p->kernel_h * rest + 3) / 4 * 8);
-    int32_t leftover = 0;
-    int16_t *to = windows;
-    for (int32_t ky = 0; ky < p->kernel_h; ky++) {
-        const int8_t *const row = rows[ky];
-        const int8_t *x0 = row;
-        const int8_t *x1 = row;
-        if (row != pad) {
-            if (whole0 && whole1) {
-                x0 = row + left0 * p->in_channels;
-                x1 = row + left1 * p->in_channels;
-            } else if (p->in_channels % 4 == 0) {
-                for (int32_t kx = 0; kx < p->kernel_w; kx++) {
-                    to = td_widen2_dsp(td_pixel(p, row, pad, left0 + kx * p->dilation),
-                                       td_pixel(p, row, pad, left1 + kx * p->dilation), to, p->in_channels / 4);
-                }
-                continue;
-            } else {
-                x0 = whole0 ? row + left0 * p->in_channels : td_collect(p, row, pad, left0, spare);
-                x1 = whole1 ? row + left1 * p->in_channels : td_collect(p, row, pad, left1, spare + size);
-            }
+    if (p->in_channels % 4 != 0) {
+        int8_t *spare = (int8_t *)(list + 2 * p->kernel_h);
+        for (int32_t i = 0; i < 2 * p->kernel_h; i++) {
+            list[i] = td_collect(p, rows[i / 2], pad, left[i % 2], spare);
+            spare += size;
         }
-        if (groups > 0) {
-            to = td_widen2_dsp(x0, x1, to, groups);
-        }
-        for (int32_t i = size - rest; i < size; i++) {
-            int16_t *const at = rest_at + leftover / 4 * 8 + td_tap_place[leftover % 4];
-            at[0] = x0[i];
-            at[2] = x1[i];
-            leftover++;
-        }
+        td_gather_list_dsp(list, windows, whole);
+        return;
     }
-    return (p->kernel_h * groups + (leftover + 3) / 4) * 16;
+    td_gather_dsp column = *whole;
+    column.groups = p->in_channels / 4;
+    column.skip = (size - p->in_channels) * 4;
+    for (int32_t kx = 0; kx < p->kernel_w; kx++) {
+        for (int32_t i = 0; i < 2 * p->kernel_h; i++) {
+            list[i] = td_pixel(p, rows[i / 2], pad, left[i % 2] + kx * p->dilation);
+        }
+        td_gather_list_dsp(list, windows + 2 * kx * p->in_channels, &column);
+    }
 }
 
 static void td_clamp_s8(int8_t *x, int32_t size, int32_t low, int32_t high)
@@ -91,12 +85,26 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
                                  int16_t *scratch, int exact)
 {
     const int32_t channels = p->out_channels & ~1;
-    int32_t left = -p->pad_left;
+    const int32_t size = p->kernel_w * p->in_channels;
+    const int32_t step = p->stride * p->in_channels;
+    const int32_t last_left = p->dilation == 1 ? p->in_width - p->kernel_w : -1; /* of a window in one piece */
+    int16_t *const rest_at = scratch + p->kernel_h * (size / 4) * 8;
+    int16_t *const end = rest_at + (p->kernel_h * (size % 4) + 3) / 4 * 8;
+    td_gather_dsp gather = {{0, 0}, pad, p->kernel_h, size / 4, 0, size % 4, rest_at};
+    td_block_dsp block = {end - scratch < 16 ? 32 : (int32_t)(end - scratch) * 2, 0, 0, p->zero_point};
+    int32_t left[2] = {-p->pad_left, 0};
     for (int32_t x = 0; x < p->out_width; x += 2) {
         const int32_t pixels = p->out_width - x < 2 ? 1 : 2;
-        const int32_t next = pixels == 2 ? left + p->stride : left;
-        td_block_dsp block = {0, pixels == 2 ? p->out_channels : 0, channels, p->zero_point};
-        block.window_bytes = td_gather(p, rows, pad, left, next, scratch);
+        left[1] = pixels == 2 ? left[0] + p->stride : left[0];
+        if (left[0] >= 0 && left[1] <= last_left) {
+            gather.offset[0] = left[0] * p->in_channels;
+            gather.offset[1] = gather.offset[0] + (pixels == 2 ? step : 0);
+            td_gather_rows_dsp(rows, scratch, &gather);
+        } else {
+            td_gather_split(p, rows, pad, left, scratch, &gather, (td_pointer *)(void *)end);
+        }
+        block.distance = pixels == 2 ? p->out_channels : 0;
+        block.channels = channels;
         const uint32_t *pair = stream;
         if (channels > 0) {
             pair = exact ? td_block_exact_dsp(scratch, pair, out, &block)
@@ -119,7 +127,7 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
             td_clamp_s8(out, pixels * p->out_channels, p->act_min, p->act_max);
         }
         out += 2 * p->out_channels;
-        left = next + p->stride;
+        left[0] += 2 * p->stride;
     }
 }
 

@@ -25,12 +25,13 @@ def lane_bits(channels: int) -> Ints:
 def tap_order(rows: int, row_taps: int) -> Ints:
     """Index of every tap in the order of the windows, -1 for a filling zero.
 
-    Of every kernel row the first multiple of four, then what is left of all rows, then zeros up to four.
+    Of every kernel row the first multiple of four, then what is left of all rows, then zeros up to a multiple of four
+    and at least eight.
     """
     whole = row_taps // 4 * 4
     taps = np.arange(rows * row_taps, dtype=np.int64).reshape(rows, row_taps)
     order = np.concatenate([taps[:, :whole].ravel(), taps[:, whole:].ravel()])
-    return np.concatenate([order, np.full(-len(order) % 4, -1, np.int64)])
+    return np.concatenate([order, np.full(max(-len(order) % 4, 8 - len(order)), -1, np.int64)])
 
 
 def pair_words(weights: Ints, order: Ints) -> Words32:

@@ -26,6 +26,7 @@ from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
 AFFINE_SHIFT = 2  # in td_block_affine_dsp
+POINTERS = 16  # bytes of the two pointers of a kernel row, on the widest machine the folder is built for
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -51,7 +52,9 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
     beside = plane.inner() != (0, plane.out_width)
     padded = plane.needs_pad_row() or beside
     pad = np.full(row_taps, ctx.signature.input(0).zero_point, np.int8)
-    spare = 2 * row_taps if plane.in_channels % 4 and (beside or plane.dilation[1] > 1) else 0
+    split = beside or plane.dilation[1] > 1
+    spare = POINTERS * plane.kernel[0] if split else 0
+    spare += 2 * plane.kernel[0] * row_taps if split and plane.in_channels % 4 else 0
     return Offer(
         kernel="conv2d_w8a8_dsp",
         call=Call(
@@ -63,7 +66,7 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
         ),
         access=plane.access(halves(plane.out_width, 2), reads_first=True, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_dsp.h",),
-        sources=("td_conv2d_w8a8_dsp.c", "td_block_dsp.c"),
+        sources=("td_conv2d_w8a8_dsp.c", "td_gather_dsp.c", "td_block_dsp.c"),
         tables=(
             Table("stream", "uint32_t", _dsp_pack.pair_stream(lin.weights, order, form)),
             *((Table("pad", "int8_t", pad),) if padded else ()),
