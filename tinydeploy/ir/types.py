@@ -172,4 +172,5 @@ def dequantise(integers: Array, kind: Type) -> Array:
     rank = np.ndim(integers)
     scale = kind.quant.broadcast(kind.quant.scales(), rank)
     zero = kind.quant.broadcast(kind.quant.zero_points(), rank)
-    return ((integers.astype(np.float64) - zero) * scale).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return ((integers.astype(np.float64) - zero) * scale).astype(np.float32)

@@ -56,7 +56,8 @@ class Quantize(Op):
         x, source, kind = present(inputs, 0), sig.input(0), sig.outputs[0]
         if not source.elem.is_float:
             return (rescale(x, source, kind),)
-        steps = round_half_away(x.astype(np.float32) / np.float32(kind.scale))
+        with np.errstate(over="ignore"):
+            steps = round_half_away(x.astype(np.float32) / np.float32(kind.scale))
         return (_linear.to_elem(float_to_int32(steps), NO_CLAMP, kind),)
 
     def batchable(self, sig: Signature) -> bool:

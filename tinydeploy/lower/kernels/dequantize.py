@@ -14,6 +14,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     kind = ctx.signature.input(0)
     if not is_s8(kind) or ctx.signature.outputs[0].elem is not Elem.F32:
         return []
+    per_element = 8 if ctx.target.has_long_multiply else 170  # measured
     return [
         Offer(
             kernel="dequantize_s8_f32",
@@ -24,6 +25,6 @@ def offers(ctx: LowerContext) -> list[Offer]:
             params=Params(
                 "td_quantize_params", (("size", kind.size), ("zero_point", kind.zero_point), ("scale", kind.scale))
             ),
-            cost=Cost(20 * kind.size, 30 * kind.size),
+            cost=Cost(per_element * kind.size, per_element * kind.size * 3 // 2),
         )
     ]
