@@ -16,7 +16,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     kind = sig.outputs[0]
     if sig.input(0).elem is not Elem.F32 or not is_s8(kind):
         return table_offers(ctx)
-    per_element = 30 if ctx.target.has_long_multiply else 700  # measured; the division is the C library's on small cores
+    per_element = 30 if ctx.target.has_long_multiply else 700  # measured; small cores divide by call
     return [
         Offer(
             kernel="quantize_f32_s8",
