@@ -6,10 +6,6 @@
 void td_fully_connected_octets_w8a8(const td_fully_connected_octets_params *restrict p, const int8_t *in,
                                     const uint32_t *restrict weights, const td_affine *restrict requant, int8_t *out)
 {
-    int32_t x_sum = 0;
-    for (int32_t i = 0; i < p->inputs; i++) {
-        x_sum += in[i];
-    }
     const td_affine *const end = requant + p->outputs;
     uint32_t bias = 0;
     for (const int8_t *x = in; x != in + p->inputs; x++) {
@@ -19,8 +15,8 @@ void td_fully_connected_octets_w8a8(const td_fully_connected_octets_params *rest
         uint32_t uvt[6];
         int32_t sums[8];
         weights = td_octet_dot(in, weights, p->inputs, uvt);
-        td_octet_split(uvt, x_sum, sums);
-        td_octet_split(uvt + 3, x_sum, sums + 4);
+        td_octet_split(uvt, bias, sums);
+        td_octet_split(uvt + 3, bias, sums + 4);
         for (int32_t i = 0; i < 8 && requant != end; i++) {
             *out++ = (int8_t)td_clamp(td_requant_affine(sums[i], requant, p->shift), p->act_min, p->act_max);
             requant++;

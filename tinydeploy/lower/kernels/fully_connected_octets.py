@@ -27,9 +27,9 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 
 def octet_words(weights: Ints) -> Array:
-    """[outputs, inputs] to words [ceil(outputs / 8)][inputs][2]: a byte an output, the first three of four plus 128."""
-    quads = interleave(weights, 1, 8).reshape(-1, 4).astype(np.int64) + np.array([128, 128, 128, 0])
-    return np.asarray((quads & 0xFF) @ (1 << np.arange(0, 32, 8, dtype=np.int64))).astype(np.uint32)
+    """[outputs, inputs] to words [ceil(outputs / 8)][inputs][2]: four outputs as bytes w + 128, the first one lowest."""
+    biased = (interleave(weights, 1, 8).astype(np.int64) + 128).astype(np.uint8)
+    return biased.view("<u4")
 
 
 def _offer(ctx: LowerContext, lin: Linear) -> Offer:
