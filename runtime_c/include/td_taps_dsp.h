@@ -16,6 +16,7 @@ typedef struct {
     int32_t taps;       /* > 0 */
     int32_t channels;   /* a multiple of four, > 0 */
     int32_t zero_point; /* exact: of the output */
+    int32_t offset;     /* added to every pointer */
 } td_taps_dsp;
 
 /* One pixel of `channels` from pointers to the taps' pixels; returns the end of the stream read. */

@@ -15,6 +15,7 @@ typedef struct {
     int32_t taps;     /* > 0 */
     int32_t channels; /* even, > 0 */
     int32_t zero_point;
+    int32_t offset; /* added to every pointer */
 } td_taps_mve;
 
 /* One pixel of `channels` from pointers to the taps' pixels. */

@@ -8,9 +8,13 @@ void td_depthwise_conv2d_w8a8_mve(const td_depthwise_conv2d_mve_params *restrict
                                   const int8_t **scratch)
 {
     const int32_t channels = p->window.channels;
-    td_taps_mve pixel = {0, channels, p->zero_point};
+    const int padded = td_taps_padded(&p->window, rows, pad);
+    td_taps_list list = {scratch, 0, -1, 0};
+    td_taps_mve pixel = {0, channels, p->zero_point, 0};
     for (int32_t x = 0; x < p->out_width; x++) {
-        pixel.taps = td_list_taps(&p->window, rows, pad, x, scratch);
+        td_list_taps(&p->window, rows, pad, padded, x, &list);
+        pixel.taps = list.count;
+        pixel.offset = list.offset;
         td_taps_exact_mve(scratch, stream, out, &pixel);
         if (p->act_min > -128 || p->act_max < 127) {
             for (int32_t c = 0; c < channels; c++) {

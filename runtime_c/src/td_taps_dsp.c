@@ -4,7 +4,8 @@
 #if TD_USE_DSP
 
 /* r0 list of taps, r1 stream, r2 channel, r3 r4 lr activations, r5-r8 weights, r9-r12 sums of four channels.
- * Frame: 0 list, 4 out, 8 channels, 12 end of list, 16 and 20 where to go first and second, 24 zero point. */
+ * Frame: 0 list, 4 out less the offset, 8 last channel, 12 end of list, 16 and 20 where to go first and second, 24 zero
+ * point, 28 offset. */
 __asm__(".syntax unified\n"
         ".thumb\n"
         ".macro td_d_load\n"
@@ -62,12 +63,14 @@ __asm__(".syntax unified\n"
         ".endm\n"
         ".macro td_d_open\n"
         "push {r4-r11, lr}\n"
-        "sub sp, #28\n"
-        "ldmia.w r3, {r4-r6}\n"
-        "add r7, r0, r4, lsl #2\n"
+        "sub sp, #36\n"
+        "ldmia.w r3, {r4-r7}\n"
+        "sub r2, r2, r7\n"
         "strd r0, r2, [sp]\n"
-        "strd r5, r7, [sp, #8]\n"
-        "str r6, [sp, #24]\n"
+        "add r5, r5, r7\n"
+        "add r0, r0, r4, lsl #2\n"
+        "strd r5, r0, [sp, #8]\n"
+        "strd r6, r7, [sp, #24]\n"
         ".endm\n"
         ".macro td_d_chain\n"
         "7:\n"
@@ -89,7 +92,7 @@ __asm__(".syntax unified\n"
         "cmp r2, r4\n"
         "bne.w 2b\n"
         "mov r0, r1\n"
-        "add sp, #28\n"
+        "add sp, #36\n"
         "pop {r4-r11, pc}\n"
         ".endm\n"
         ".macro td_d_scale a, b\n"
@@ -112,7 +115,7 @@ __asm__(".syntax unified\n"
         "td_d_round \\b, r5, r6\n"
         ".endm\n"
 
-        "td_d_function td_taps_affine_dsp, 64\n"
+        "td_d_function td_taps_affine_dsp, 72\n"
         "td_d_open\n"
         "adr.w r5, 4f\n"
         "adr.w r6, 8f\n"
@@ -123,7 +126,8 @@ __asm__(".syntax unified\n"
         "orr r5, r5, #1\n"
         "td_d_entry\n"
         "strd r5, r3, [sp, #16]\n"
-        "movs r2, #0\n"
+        "ldr r0, [sp]\n"
+        "ldr r2, [sp, #28]\n"
         "2:\n"
         "ldr pc, [sp, #16]\n"
         ".balign 4\n"
@@ -151,7 +155,7 @@ __asm__(".syntax unified\n"
         "td_d_close\n"
         "td_d_end td_taps_affine_dsp\n"
 
-        "td_d_function td_taps_exact_dsp, 64\n"
+        "td_d_function td_taps_exact_dsp, 72\n"
         "td_d_open\n"
         "adr.w r5, 4f\n"
         "orr r5, r5, #1\n"
@@ -162,7 +166,8 @@ __asm__(".syntax unified\n"
         "it eq\n"
         "moveq r5, r3\n"
         "strd r5, r3, [sp, #16]\n"
-        "movs r2, #0\n"
+        "ldr r0, [sp]\n"
+        "ldr r2, [sp, #28]\n"
         "2:\n"
         "ldmia.w r1!, {r9-r12}\n"
         "ldr pc, [sp, #16]\n"
@@ -214,7 +219,7 @@ const uint32_t *td_taps_affine_dsp(const int8_t *const *taps, const uint32_t *re
 {
     for (int32_t c = 0; c < p->channels; c += 4) {
         int32_t sum[4] = {0, 0, 0, 0};
-        stream = td_taps_sums(taps, stream, p->taps, c, sum);
+        stream = td_taps_sums(taps, stream, p->taps, p->offset + c, sum);
         for (int32_t j = 0; j < 4; j++) {
             const int32_t y = td_mul_add_high(sum[j], (int32_t)stream[2], stream[0], (int32_t)stream[1]);
             out[c + j] = (int8_t)td_saturate_s8(y >> 2);
@@ -232,7 +237,7 @@ const uint32_t *td_taps_exact_dsp(const int8_t *const *taps, const uint32_t *res
         for (int32_t j = 0; j < 4; j++) {
             sum[j] = (int32_t)stream[j];
         }
-        stream = td_taps_sums(taps, stream + 4, p->taps, c, sum);
+        stream = td_taps_sums(taps, stream + 4, p->taps, p->offset + c, sum);
         for (int32_t j = 0; j < 4; j++) {
             const int32_t high = td_srdhm(sum[j], (int32_t)stream[0]) - (sum[j] < 0 ? 1 : 0);
             const int64_t rounded = ((int64_t)high * (int32_t)stream[1] + (INT64_C(1) << 31)) >> 32;

@@ -41,7 +41,7 @@ __asm__(".syntax unified\n"
         "mov r6, r0\n"
         "add r11, r0, r4, lsl #2\n"
         "mov r10, #1\n"
-        "mov r3, #0\n"
+        "ldr r3, [r3, #12]\n"
         "lsrs r4, r4, #1\n"
         "and r5, r4, #7\n"
         "mov r7, #0\n"
@@ -121,7 +121,7 @@ void td_taps_exact_mve(const int8_t *const *taps, const int32_t *restrict stream
             const int32_t lane = j % 2 * 4 + j / 2;
             int32_t sum = stream[lane];
             for (int32_t i = 0; i < p->taps; i++) {
-                sum += taps[i][c + j] * w[8 * i + j];
+                sum += taps[i][p->offset + c + j] * w[8 * i + j];
             }
             const int32_t y = td_multiply_double(sum, scales[lane], scales[8 + lane]) + p->zero_point;
             out[c + j] = (int8_t)td_clamp(y, -128, 127);
