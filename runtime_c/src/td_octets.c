@@ -64,7 +64,7 @@ __asm__(".syntax unified\n"
 __asm__(".syntax unified\n"
         ".thumb\n"
         ".macro td_o_four r, u, v, t\n"
-        "asrs r6, \\r, #8\n"
+        "lsrs r6, \\r, #8\n"
         "uxth r6, r6\n"
         "muls r6, r5, r6\n"
         "add \\v, r6\n"
@@ -150,10 +150,10 @@ const uint32_t *td_octet_dot(const int8_t *x, const uint32_t *restrict weights, 
     for (const int8_t *const end = x + size; x != end; x++) {
         const uint32_t value = (uint32_t)*x;
         for (int32_t i = 0; i < 2; i++) {
-            const int32_t word = (int32_t)*weights++;
-            sums[3 * i] += (uint32_t)word * value;
-            sums[3 * i + 1] += ((uint32_t)(word >> 8) & 0xFFFFU) * value;
-            sums[3 * i + 2] += (uint32_t)(word >> 16) * value;
+            const uint32_t word = *weights++;
+            sums[3 * i] += word * value;
+            sums[3 * i + 1] += (word >> 8 & 0xFFFFU) * value;
+            sums[3 * i + 2] += (word >> 16) * value;
         }
     }
     for (int32_t i = 0; i < 6; i++) {
