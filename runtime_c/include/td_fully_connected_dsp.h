@@ -36,4 +36,8 @@ void td_fully_connected_w8a8_dsp(const td_fully_connected_dsp_params *restrict p
 void td_fully_connected_w8a8_dsp_exact(const td_fully_connected_dsp_params *restrict p, const int8_t *in,
                                        const uint32_t *restrict stream, int8_t *out, int16_t *scratch);
 
+/* The affine form without scratch: inputs a multiple of eight, read where they lie until the last output is written. */
+void td_fully_connected_w8a8_dsp_direct(const td_fully_connected_dsp_params *restrict p, const int8_t *in,
+                                        const uint32_t *restrict stream, int8_t *out);
+
 #endif

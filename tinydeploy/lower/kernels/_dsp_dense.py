@@ -32,7 +32,13 @@ def dense_offers(ctx: LowerContext, lin: Linear, vectors: int) -> list[Offer]:
     if not _dsp_pack.fits(lin.weights):
         return []
     form = _dsp_requant.solve(lin.scaling, _dsp_pack.lane_bits(len(lin.weights)), AFFINE_SHIFT)
-    return [] if form is None else [_offer(ctx, lin, form, vectors)]
+    if form is None:
+        return []
+    # without scratch: a sixth slower, and the input is read to the end
+    direct = (
+        [_offer(ctx, lin, form, vectors, True)] if isinstance(form, Affine) and lin.weights.shape[1] % 8 == 0 else []
+    )
+    return [_offer(ctx, lin, form, vectors, False), *direct]
 
 
 def dense_stream(weights: Ints, form: Affine | Exact) -> _dsp_pack.Words32:
@@ -51,23 +57,24 @@ def _even(pairs: _dsp_pack.Words32) -> _dsp_pack.Words32:
     return np.pad(pairs, ((0, len(pairs) % 2), (0, 0)))
 
 
-def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int) -> Offer:
+def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int, direct: bool) -> Offer:
     outputs, inputs = lin.weights.shape
     affine = isinstance(form, Affine)
+    suffix = "_direct" if direct else "" if affine else "_exact"
     step = np.arange(vectors, dtype=np.int64)
     reads, writes = Span(step * inputs, (step + 1) * inputs), Span(step * outputs, (step + 1) * outputs)
     return Offer(
-        kernel="fully_connected_w8a8_dsp",
+        kernel=f"fully_connected_w8a8_dsp{'_direct' if direct else ''}",
         call=Call(
-            "td_fully_connected_w8a8_dsp" if affine else "td_fully_connected_w8a8_dsp_exact",
-            (ParamsArg(), In(0), Tab("stream"), Out(0), Scratch()),
+            f"td_fully_connected_w8a8_dsp{suffix}",
+            (ParamsArg(), In(0), Tab("stream"), Out(0), *(() if direct else (Scratch(),))),
             calls=vectors,
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first=True),
+        access=AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first=not direct),
         headers=("td_fully_connected_dsp.h",),
-        sources=("td_fully_connected_w8a8_dsp.c",),
+        sources=("td_dense_direct_dsp.c" if direct else "td_fully_connected_w8a8_dsp.c",),
         tables=(Table("stream", "uint32_t", dense_stream(lin.weights, form)),),
         params=Params(
             "td_fully_connected_dsp_params",
@@ -79,14 +86,15 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int) -
                 ("act_max", lin.scaling.act_max),
             ),
         ),
-        scratch_bytes=-(-inputs // 8) * 16,
-        cost=_cost(vectors, -(-inputs // 8), -(-outputs // 4), affine),
+        scratch_bytes=0 if direct else -(-inputs // 8) * 16,
+        cost=_cost(vectors, -(-inputs // 8), -(-outputs // 4), affine, direct),
         note=form.note,
     )
 
 
-def _cost(vectors: int, eights: int, fours: int, affine: bool) -> Cost:
+def _cost(vectors: int, eights: int, fours: int, affine: bool, direct: bool) -> Cost:
     """Per vector: widening and calls; per four outputs: steps of eight inputs, requantisation."""
-    instructions = vectors * (9 * eights + 140 + fours * (27 * eights + (34 if affine else 46)))
-    cycles = vectors * (18 * eights + 220 + fours * (40 * eights + (60 if affine else 72)))
+    widen, step = (0, 32) if direct else (9, 27)
+    instructions = vectors * (widen * eights + 140 + fours * (step * eights + (34 if affine else 46)))
+    cycles = vectors * (2 * widen * eights + 220 + fours * ((step + 13) * eights + (60 if affine else 72)))
     return Cost(instructions, cycles)
