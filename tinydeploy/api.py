@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tinydeploy import pipeline
-from tinydeploy.errors import InputError, Problem
 from tinydeploy.ir import Array, Graph
-from tinydeploy.ir.types import dequantise
 
 if TYPE_CHECKING:
     from tinydeploy.emit import Project
@@ -32,14 +30,9 @@ class Model:
     path: Path | None = None
 
     def _feeds(self, graph: Graph, inputs: Inputs) -> dict[str, Array]:
-        arrays = dict(inputs) if isinstance(inputs, Mapping) else {graph.inputs[0]: np.asarray(inputs)}
-        missing = [name for name in graph.inputs if name not in arrays]
-        if missing:
-            raise InputError(Problem(self.graph.name, f"no data for the inputs {', '.join(missing)}"))
-        for name in graph.inputs:
-            if arrays[name].shape[1:] not in (graph.type(name).shape, graph.type(name).shape[1:]):
-                raise InputError(Problem(name, f"shape {arrays[name].shape}", f"[samples, {graph.type(name).shape}]"))
-        return {name: arrays[name].reshape(-1, *graph.type(name).shape) for name in graph.inputs}
+        from tinydeploy.quant import feeds
+
+        return feeds.fit(graph, inputs if isinstance(inputs, Mapping) else {feeds.ALIAS: np.asarray(inputs)})
 
     def run_integer(self, inputs: Inputs) -> dict[str, Array]:
         """The integer twin. ``inputs``: an array (single input) or arrays by name, leading axis = samples; real numbers
@@ -55,13 +48,9 @@ class Model:
     def run_float(self, inputs: Inputs) -> dict[str, Array]:
         """The float reference, float32; ``inputs`` as for `run_integer`."""
         from tinydeploy.ops import execute
+        from tinydeploy.validate import check
 
-        feeds = self._feeds(self.reference, inputs)
-        real = {
-            name: dequantise(array, self.graph.type(name)) if array.dtype.kind in "iu" else array.astype(np.float32)
-            for name, array in feeds.items()
-        }
-        return execute.run_float(self.reference, real)
+        return execute.run_float(self.reference, check.prepare(self.graph, self._feeds(self.graph, inputs), None).real)
 
 
 def load(

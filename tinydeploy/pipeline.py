@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +47,10 @@ class ConvertOptions:
 
 
 def _quiet(text: str) -> None:
+    """Report nothing."""
+
+
+def _no_warnings(warnings: Iterable[str]) -> None:
     """Report nothing."""
 
 
@@ -233,6 +237,7 @@ def evaluation_data(
     input_scale: Mapping[str, tuple[float, float]] | None = None,
     samples: int | None = None,
     random_samples: int | None = None,
+    report_warnings: Callable[[Iterable[str]], None] = _no_warnings,
 ) -> Samples:
     """What a folder is validated with: a data file's samples (the first ``samples``), or seeded random inputs.
 
@@ -249,6 +254,7 @@ def evaluation_data(
         return check.prepare(graph, check.random_samples(graph, random_samples), None)
     data = load_data(file, graph, data_map=dict(data_map or {}), input_scale=dict(input_scale or {}))
     inputs = {name: array[:samples] for name, array in data.x.items()}
+    report_warnings(data.warnings)
     return check.prepare(graph, inputs, None if data.y is None else data.y[:samples])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -170,6 +170,12 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("starting") as status:
         yield lambda text: status.update(text)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print warnings on stderr."""
+    for text in warnings:
+        click.echo(f"warning: {text}", err=True)
 
 
 def write_json(target: str | None, document: Any) -> None:

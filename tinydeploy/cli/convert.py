@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import convert_options, cpu_of, megabytes, progress, write_json
+from tinydeploy.cli._shared import convert_options, cpu_of, megabytes, progress, warn, write_json
 
 
 @click.command(name="convert")
@@ -43,6 +43,7 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
                 options["calibration"], graph, data_map=options["data_map"], input_scale=options["input_scale"]
             )
             calibration = data.x
+            warn(data.warnings)
         project = pipeline.convert(
             graph,
             model,
@@ -64,8 +65,7 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
         report(f"writing {output}")
         project.write(output)
     manifest: dict[str, Any] = project.manifest
-    for warning in manifest["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+    warn(manifest["warnings"])
     return manifest
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import pairs, shapes, write_json
+from tinydeploy.cli._shared import pairs, shapes, warn, write_json
 
 
 @click.command(name="inspect")
@@ -52,8 +52,7 @@ def command(
             f"  {_short(node['name']):30s} {node['op']:18s} {_short(node['output'], 28):28s} "
             f"{node['macs']:12,} {node['parameters']:11,}"
         )
-    for warning in document["warnings"]:
-        click.echo(f"warning: {warning}", err=True)
+    warn(document["warnings"])
 
 
 def _short(text: Any, width: int = 30) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import add_options, data_options, megabytes, progress, write_json
+from tinydeploy.cli._shared import add_options, data_options, megabytes, progress, warn, write_json
 from tinydeploy.errors import Problem, ValidationError
 
 
@@ -81,6 +81,7 @@ def validate_folder(folder: Path, board: str, options: dict[str, Any]) -> dict[s
             input_scale=options["input_scale"],
             samples=options["samples"],
             random_samples=options["random_samples"],
+            report_warnings=warn,
         )
         return pipeline.validate(
             opened,
