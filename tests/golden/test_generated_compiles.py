@@ -85,7 +85,9 @@ def test_the_header_is_cplusplus_too(folders, tmp_path):
     need_tool("g++")
     (tmp_path / "main.cpp").write_text('#include "small.h"\n#include "keeper.h"\nSMALL_STATIC_CTX(a);\nint main() {}\n')
     paths = [f"-I{folders / name}" for name in ("small", "keeper")] + [f"-I{folders / 'small/runtime/include'}"]
-    done = run("g++", "-std=c++11", "-Wall", "-Wextra", "-Wno-unused-variable", *paths, "-c", tmp_path / "main.cpp")
+    done = run(
+        "g++", "-std=c++11", "-Wall", "-Wextra", "-Wno-unused-variable", *paths, "-fsyntax-only", tmp_path / "main.cpp"
+    )
     assert done.returncode == 0, done.stderr
 
 

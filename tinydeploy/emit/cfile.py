@@ -8,7 +8,8 @@ from typing import Any
 from tinydeploy.assets import asset_dir
 from tinydeploy.emit import literals
 from tinydeploy.emit.names import Namer, comment
-from tinydeploy.emit.nodes import NodePrinter, NodeText, Tables, cast, head, shape
+from tinydeploy.emit.nodes import NodePrinter, NodeText, cast, head, shape
+from tinydeploy.emit.tables import Tables
 from tinydeploy.errors import InternalError, Problem
 from tinydeploy.ir import Array, Graph
 from tinydeploy.lower._contract import Lowered, Table, Target
@@ -33,7 +34,7 @@ class Printer:
         self.plan = plan
         self.name = name
         self.target = target
-        self.tables = Tables()
+        self.tables = Tables(name, [table for low in plan.lowered for table in low.offer.tables])
         self.constants: list[str] = []
         self.at = self._offset_names()
         self.macs = {low.node.name: node_macs(graph, low) for low in plan.lowered}
@@ -134,10 +135,13 @@ class Printer:
         for number, state in enumerate(self.graph.states):
             kind = self.graph.type(state.read)
             data = state.initial.astype(kind.elem.dtype)
+            place = f"c->state + {self.plan.state_offsets[state.read]}"
+            content = data.tobytes()
+            if content == content[:1] * len(content):
+                lines.append(f"{self.name}_fill({place}, {content[0] if content else 0}, {kind.nbytes});")
+                continue
             symbol = self._constant(f"{self.name}_initial{number}", kind.elem.c_type, data)
-            lines.append(
-                f"{self.name}_copy(c->state + {self.plan.state_offsets[state.read]}, {symbol}, {kind.nbytes});"
-            )
+            lines.append(f"{self.name}_copy({place}, {symbol}, {kind.nbytes});")
         return lines
 
     def _spots(self) -> list[dict[str, Any]]:
@@ -186,7 +190,9 @@ class Printer:
             "nodes": nodes,
             "tensors": [*self.inputs, *self.outputs],
             "constants": self.constants,
-            "copies": bool(ends or resets),
+            "shared": self.tables.lines,
+            "copies": any("_copy(" in line for line in (*ends, *resets)),
+            "fills": any("_fill(" in line for line in resets),
             "ends": ends,
             "resets": resets,
             "unused": not ends and not any(node.function for node in nodes),

@@ -6,6 +6,7 @@ import dataclasses
 
 from tinydeploy.emit import literals
 from tinydeploy.emit.names import comment, mangle
+from tinydeploy.emit.tables import Tables
 from tinydeploy.errors import InternalError, Problem
 from tinydeploy.ir import Graph, Type
 from tinydeploy.lower._contract import (
@@ -19,43 +20,22 @@ from tinydeploy.lower._contract import (
     Rows,
     Scratch,
     Tab,
-    Table,
     Window,
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class NodeText:
-    """Printed parts of a node: ``head`` (comment), ``tables`` (with params), ``function`` name, ``body`` lines."""
+    """Printed parts of a node: ``head`` (comment), ``tables`` (with params), ``function`` name, ``body`` lines.
+
+    ``after``: what follows the call of the function in NAME_run, one hook an output.
+    """
 
     head: str
     tables: tuple[str, ...]
     function: str
     body: tuple[str, ...]
-
-
-class Tables:
-    """Prints constant tables; a table with the content of an earlier one is that one."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, bytes, int], str] = {}
-        self.nbytes = 0
-
-    def add(self, symbol: str, table: Table) -> tuple[str, list[str]]:
-        """Symbol to use for ``table`` and the lines that define it (none if it is known)."""
-        key = (table.c_type, table.data.tobytes(), table.align)
-        if key in self._known:
-            return self._known[key], []
-        self._known[key] = symbol
-        self.nbytes += table.data.nbytes
-        align = f"TD_ALIGN({table.align}) " if table.align > 1 else ""
-        count = len(table.data)
-        lines = [
-            f"static const {align}{table.c_type} {symbol}[{count}] = {{",
-            *literals.table(table.data, table.c_type),
-            "};",
-        ]
-        return symbol, lines
+    after: tuple[str, ...] = ()
 
 
 class NodePrinter:
@@ -66,6 +46,7 @@ class NodePrinter:
     ) -> None:
         self.graph = graph
         self.low = low
+        self.number = number
         self.stem = f"n{number}_{mangle(low.node.name)}"
         self.function = f"{model}_{self.stem}"
         self.places = places
@@ -83,7 +64,11 @@ class NodePrinter:
         if self.low.offer.params is not None:
             lines += self._params(self.low.offer.params)
         body = [line for one in (call, *call.then) for line in self._body(one)]
-        return NodeText(head, tuple(lines), self.function, tuple(body))
+        after = [
+            f"TD_AFTER_NODE({self.number}, {self.places[name]}, {self.graph.type(name).nbytes});"
+            for name in self.low.node.outputs
+        ]
+        return NodeText(head, tuple(lines), self.function, tuple(body), tuple(after))
 
     def _params(self, params: Params) -> list[str]:
         words = [

@@ -67,10 +67,6 @@ static TD_NOINLINE void keeper_n1_twice(const keeper_ctx *c)
 static const TD_ALIGN(4) int16_t keeper_constant0[3] = {
     1, -2, 3
 };
-static const TD_ALIGN(4) int8_t keeper_initial0[24] = {
-    -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3, -3,
-    -3, -3, -3, -3, -3, -3, -3, -3
-};
 
 /* A loop, so that no C library is needed. */
 static void keeper_copy(void *to, const void *from, int32_t bytes)
@@ -80,6 +76,13 @@ static void keeper_copy(void *to, const void *from, int32_t bytes)
 
     for (int32_t i = 0; i < bytes; ++i) {
         target[i] = source[i];
+    }
+}
+
+static void keeper_fill(uint8_t *to, uint8_t value, int32_t bytes)
+{
+    for (int32_t i = 0; i < bytes; ++i) {
+        to[i] = value;
     }
 }
 
@@ -126,7 +129,9 @@ const int8_t *keeper_output_kept(const keeper_ctx *c)
 void keeper_run(keeper_ctx *c)
 {
     keeper_n0_filter(c);
+    TD_AFTER_NODE(0, c->arena + at_filter, 24);
     keeper_n1_twice(c);
+    TD_AFTER_NODE(1, c->arena + at_twice, 24);
     keeper_copy(c->arena + at_out_fixed, keeper_constant0, 6);
     keeper_copy(c->arena + at_out_kept, c->state + 0, 24);
     keeper_copy(c->state + 0, c->arena + at_twice, 24);
@@ -134,5 +139,5 @@ void keeper_run(keeper_ctx *c)
 
 void keeper_reset(keeper_ctx *c)
 {
-    keeper_copy(c->state + 0, keeper_initial0, 24);
+    keeper_fill(c->state + 0, 253, 24);
 }

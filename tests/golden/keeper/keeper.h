@@ -2,7 +2,7 @@
  *
  * source : keeper.onnx, sha256 0123456789abcdef...
  * level  : int8, for cortex-m4 (dsp kernels), optimised for balanced
- * flash  : 47 bytes of weights and tables, besides the code
+ * flash  : 23 bytes of weights and tables, besides the code
  * RAM    : 78 bytes arena (no plan needs less than 78), 24 bytes state, most in use at node 'filter'
  * work   : 72 MAC a run, 2 nodes
  */

@@ -89,5 +89,7 @@ const int8_t *small_output_logits(const small_ctx *c)
 void small_run(small_ctx *c)
 {
     small_n0_filter(c);
+    TD_AFTER_NODE(0, c->arena + at_filter, 24);
     small_n1_twice(c);
+    TD_AFTER_NODE(1, c->arena + at_twice, 24);
 }

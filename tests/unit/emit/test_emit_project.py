@@ -164,3 +164,23 @@ def test_only_dsp_and_mve_folders_check_the_core(runtime):
         target = dataclasses.replace(fakes.TARGET, cpu_class=klass, cpu=cpu)
         text = project(*fakes.small(), runtime, target=target).files["net.c"]
         assert (f"generated for {cpu}" in text) == (klass != "plain")
+
+
+def test_rows_of_one_value_are_parts_of_the_longest(runtime):
+    graph, lowered = fakes.small()
+    offer = lowered[0].offer
+    longer = Table("longer", "int8_t", np.full(9, -3, np.int8), align=8)
+    lowered[0] = dataclasses.replace(lowered[0], offer=dataclasses.replace(offer, tables=(*offer.tables, longer)))
+    result = project(graph, lowered, runtime)
+    assert "static const TD_ALIGN(8) int8_t net_same0[9]" in result.files["net.c"]
+    assert "row >= 4 ? net_same0 : in0" in result.files["net.c"]
+    assert result.manifest["weights_bytes"] == 3 + 8 + 9
+
+
+def test_a_uniform_state_is_filled_and_another_is_copied(runtime):
+    graph, lowered = fakes.with_state()
+    assert "net_fill(c->state + 0, 253, 24);" in project(graph, lowered, runtime).files["net.c"]
+    graph.states[0].initial = np.arange(24, dtype=np.int8).reshape(1, 4, 6, 1)
+    text = project(graph, lowered, runtime).files["net.c"]
+    assert "net_copy(c->state + 0, net_initial0, 24);" in text
+    assert "_fill(" not in text
