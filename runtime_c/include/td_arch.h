@@ -7,6 +7,8 @@
  * TD_HAS_LONG_MUL  1: 32 x 32 -> 64 bit multiply in hardware, 0: ARMv6-M and ARMv8-M baseline
  * TD_ALIGN(n)      alignment of a variable, before its type
  * TD_NOINLINE      keeps a function out of line
+ * TD_AFTER_NODE(node, data, bytes)   where NAME_run has written an output of a node: nothing; with TD_TRACE defined it
+ *                  calls td_trace, which the firmware brings (`validate --per-layer` compares the outputs of every node)
  * TD_INLINE        "static inline" that is really inlined, for bodies specialised by constant arguments
  * td_word, td_half, td_pointer   types that may read and write any object (no strict aliasing), naturally aligned
  *
@@ -76,6 +78,13 @@ typedef const int8_t *td_pointer;
 typedef uint32_t td_word;
 typedef uint16_t td_half;
 typedef const int8_t *td_pointer;
+#endif
+
+#if defined(TD_TRACE)
+void td_trace(int32_t node, const void *data, uint32_t bytes);
+#define TD_AFTER_NODE(node, data, bytes) td_trace(node, data, bytes)
+#else
+#define TD_AFTER_NODE(node, data, bytes) ((void)0)
 #endif
 
 #endif
