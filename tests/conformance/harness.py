@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.conftest import REPO, need_tool
-from tinydeploy.emit.nodes import NodePrinter, Tables
+from tinydeploy.emit.nodes import NodePrinter
+from tinydeploy.emit.tables import Tables
 from tinydeploy.ir import Array, Elem, Graph, Quant, Type
 from tinydeploy.lower import offers_for, target_for
 from tinydeploy.lower._contract import LowerContext, Lowered, Offer
@@ -197,7 +198,7 @@ def _program(jobs: Sequence[_Job]) -> str:
         "static void load(uint8_t *p, size_t n) { if (fread(p, 1, n, stdin) != n) exit(8); }",
         "static void save(const uint8_t *p, size_t n) { if (fwrite(p, 1, n, stdout) != n) exit(7); }",
     ]
-    tables = Tables()
+    tables = Tables("cases", [])
     for number, job in enumerate(jobs):
         lines += _case(job, number, tables)
     lines += ["int main(void)", "{"]
