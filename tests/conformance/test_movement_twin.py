@@ -67,3 +67,9 @@ def test_concat_brings_other_scales_to_the_output():
 )
 def test_pad_value_in_the_scale(value, want):
     assert Pad(((1, 1),), value).pad_integer(s8((3,), 0.0625, 7)) == want
+
+
+def test_a_scalar_has_no_axis_to_pad():
+    kind = s8((), 0.1)
+    assert Pad(()).integer(Signature((kind,), (kind,)), np.array(5, np.int8))[0] == 5
+    assert Pad(()).reference(np.float32(2))[0] == 2

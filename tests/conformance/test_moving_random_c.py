@@ -69,7 +69,7 @@ class Maker:
         return one_node(f"concat {kind} {axis}", Concat(axis), inputs, [kind.quant], self.rng)
 
     def pad(self) -> Case:
-        kind = self.kind(least_rank=1, elements=[elem for elem in ELEMENTS if elem.bits <= 32])
+        kind = self.kind(elements=[elem for elem in ELEMENTS if elem.bits <= 32])
         padding = tuple(tuple(int(n) for n in self.rng.choice([0, 0, 0, 1, 2], 2)) for _ in kind.shape)
         op = Pad(padding, float(self.rng.choice([0.0, 1.0, -3.0, 1e9])))
         return one_node(f"{kind} {op}", op, [kind], [kind.quant], self.rng)

@@ -61,14 +61,21 @@ class Pad(Op):
         rounded = float(round_half_away(np.float64(self.value) / kind.scale))
         return int(np.clip(rounded + kind.zero_point, low, high))
 
+    def _around(self, x: Array, value: float) -> Array:
+        """As numpy.pad, which refuses a scalar."""
+        sizes = list(zip(x.shape, self.padding, strict=True))
+        result = np.full(tuple(before + size + after for size, (before, after) in sizes), value, x.dtype)
+        result[tuple(slice(before, before + size) for size, (before, _) in sizes)] = x
+        return result
+
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
-        return (np.pad(present(inputs, 0), self.padding, constant_values=self.value),)
+        return (self._around(present(inputs, 0), self.value),)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """int8 in and out."""
         require_tied(self, sig)
-        return (np.pad(present(inputs, 0), self.padding, constant_values=self.pad_integer(sig.outputs[0])),)
+        return (self._around(present(inputs, 0), self.pad_integer(sig.outputs[0])),)
 
     def batchable(self, sig: Signature) -> bool:
         """True if axis 0 is not padded."""
