@@ -1,0 +1,91 @@
+/* td_trio.c - the blocks of td_trio.h in plain C, for all cores that do not have them in assembly. */
+#include "td_trio.h"
+
+#if !TD_USE_V6M
+
+static inline void td_trio_split(uint32_t a, uint32_t b, int32_t *sums)
+{
+    const uint32_t rest = a - ((b & 0x7FFU) << 11);
+    sums[0] = (int32_t)(rest << 10) >> 10;
+    sums[1] = (int32_t)(a - (uint32_t)sums[0]) >> 11;
+    sums[2] = (int32_t)(b - (uint32_t)sums[1]) >> 11;
+}
+
+/* `trios`: 2 or 1. */
+TD_INLINE void td_trio_sums(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums,
+                            int32_t trios)
+{
+    for (int32_t i = 0; i < trios; i++) {
+        const uint32_t *word = window + 2 * i;
+        uint32_t a = word[0];
+        uint32_t b = word[1];
+        for (int32_t k = 0; k < taps; k++) {
+            word += 2 * trios;
+            a += word[0] * weights[k];
+            b += word[1] * weights[k];
+        }
+        td_trio_split(a, b, sums + 3 * i);
+    }
+}
+
+TD_INLINE void td_trio_affine(const uint32_t *window, const uint8_t *restrict weights, int8_t *out,
+                              const td_trio *restrict p, int32_t trios)
+{
+    for (int32_t c = 0; c < p->channels; c++) {
+        int32_t sums[6];
+        td_trio_sums(window, weights + c * p->taps, p->taps, sums, trios);
+        for (int32_t i = 0; i < p->pixels; i++) {
+            const int32_t y = td_requant_affine(sums[i], p->requant + c, p->shift);
+            out[i * p->distance + c] = (int8_t)td_clamp(y, -128, 127);
+        }
+    }
+}
+
+TD_INLINE void td_trio_pack(const int8_t *x, int32_t taps, td_trio_packer *restrict k, int32_t trios)
+{
+    for (const int8_t *const end = x + taps; x != end; x++) {
+        const int8_t *pixel = x;
+        for (int32_t i = 0; i < trios; i++) {
+            const uint32_t middle = (uint32_t)pixel[k->distance];
+            const uint32_t a = (uint32_t)pixel[0] + (middle << 11);
+            const uint32_t b = middle + ((uint32_t)pixel[2 * k->distance] << 11);
+            *k->to++ = a;
+            *k->to++ = b;
+            k->starts[2 * i] += a;
+            k->starts[2 * i + 1] += b;
+            pixel += 3 * k->distance;
+        }
+    }
+}
+
+void td_trio_affine6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_affine(window, weights, out, p, 2);
+}
+
+void td_trio_affine3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_affine(window, weights, out, p, 1);
+}
+
+void td_trio_sums6(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums)
+{
+    td_trio_sums(window, weights, taps, sums, 2);
+}
+
+void td_trio_sums3(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums)
+{
+    td_trio_sums(window, weights, taps, sums, 1);
+}
+
+void td_trio_pack6(const int8_t *x, int32_t taps, td_trio_packer *restrict k)
+{
+    td_trio_pack(x, taps, k, 2);
+}
+
+void td_trio_pack3(const int8_t *x, int32_t taps, td_trio_packer *restrict k)
+{
+    td_trio_pack(x, taps, k, 1);
+}
+
+#endif
