@@ -1,14 +1,18 @@
 """Generated C compiles without a warning, links with other models, refuses the wrong core, and does what it should."""
 
+import dataclasses
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.conftest import need_tool
 from tests.unit.emit import fakes
-from tinydeploy import emit, plan
+from tinydeploy import emit, pipeline, plan
+from tinydeploy.ir import Elem, Graph, State, Type, Value
+from tinydeploy.lower import lower, target_for
 from tinydeploy.target.toolchain import WARNINGS
 
 STRICT = ("-std=c99", *WARNINGS)
@@ -171,3 +175,81 @@ def test_cmake_adds_both_and_each_kernel_once(folders, tmp_path):
     done = run("cmake", "--build", tmp_path / "build")
     assert done.returncode == 0, done.stderr + done.stdout
     assert run(tmp_path / "build" / "app").returncode == 0
+
+
+def swap() -> Graph:
+    """No node at all: two states and the input are passed round."""
+    kind = Type((3,), Elem.S16)
+    graph = Graph("swap", {name: Value(name, kind) for name in ("x", "a", "b")}, inputs=["x"], outputs=["x", "b"])
+    graph.states = [
+        State("first", "a", "x", np.array([1, 2, 3], np.int16)),
+        State("second", "b", "a", np.full(3, 7, np.int16)),
+    ]
+    return graph
+
+
+SWAP_MAIN = """
+#include "swap.h"
+
+SWAP_STATIC_CTX(c);
+
+int main(void)
+{
+    static const int16_t expected[4][3] = {{7, 7, 7}, {1, 2, 3}, {10, 10, 10}, {11, 11, 11}};
+    swap_reset(&c);
+    for (int run = 0; run < 4; run++) {
+        for (int i = 0; i < 3; i++) {
+            swap_input_x(&c)[i] = (int16_t)(10 + run);
+        }
+        swap_run(&c);
+        for (int i = 0; i < 3; i++) {
+            if (swap_output_0(&c)[i] != 10 + run || swap_output_1(&c)[i] != expected[run][i]) {
+                return 1 + run;
+            }
+        }
+    }
+    return 0;
+}
+"""
+
+
+def test_states_that_feed_each_other(tmp_path):
+    need_tool("gcc")
+    graph = swap()
+    planned = plan.plan(graph, [], fakes.TARGET)
+    emit.project(graph, planned, target=fakes.TARGET, name="swap").write(tmp_path / "swap")
+    (tmp_path / "main.c").write_text(SWAP_MAIN)
+    paths = [f"-I{tmp_path / 'swap'}", f"-I{tmp_path / 'swap/runtime/include'}"]
+    done = run("gcc", *STRICT, *paths, tmp_path / "swap" / "swap.c", tmp_path / "main.c", "-o", tmp_path / "program")
+    assert done.returncode == 0, done.stderr
+    assert run(tmp_path / "program").returncode == 0
+
+
+def test_infinite_parameters_compile(tmp_path):
+    """A clamp without bounds is a pair of infinities."""
+    need_tool("gcc", "clang")
+    graph, lowered = fakes.small()
+    offer = lowered[0].offer
+    fields = tuple((name, float("-inf") if name == "gain" else value) for name, value in offer.params.fields)
+    params = dataclasses.replace(offer.params, fields=fields)
+    lowered[0] = dataclasses.replace(lowered[0], offer=dataclasses.replace(offer, params=params))
+    planned = plan.plan(graph, lowered, fakes.TARGET)
+    runtime = fakes.runtime(tmp_path / "runtime_c")
+    emit.project(graph, planned, target=fakes.TARGET, name="small", runtime=runtime).write(tmp_path / "small")
+    for compiler in ("gcc", "clang"):
+        done = compiled(compiler, tmp_path / "small" / "small.c", *STRICT)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m4", "cortex-m55"])
+def test_a_real_model_has_no_warnings(repo, tmp_path, cpu):
+    """The digits model with the real kernels, every file, on the PC."""
+    need_tool("gcc", "clang")
+    graph = pipeline.optimise(pipeline.load(repo / "examples" / "digits" / "digits_int8.tflite"))
+    target = target_for(cpu)
+    planned = plan.plan(graph, lower(graph, target), target)
+    emit.project(graph, planned, target=target, name="digits").write(tmp_path / "digits")
+    for source in (tmp_path / "digits" / "digits.c", *(tmp_path / "digits" / "runtime" / "src").glob("*.c")):
+        for compiler in ("gcc", "clang"):
+            done = compiled(compiler, source, *STRICT, "-O2")
+            assert done.returncode == 0, done.stderr
