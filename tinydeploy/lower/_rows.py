@@ -49,6 +49,24 @@ class Plane:
         pixels = self.in_height * self.in_width
         return dataclasses.replace(self, in_height=1, in_width=pixels, out_height=1, out_width=pixels)
 
+    def simplest(self) -> Plane:
+        """The same window with the fewest rows: a pointwise one on one long row, a plane of one column as a row."""
+        if self.is_pointwise:
+            return self.as_one_row()
+        if self.in_width == self.out_width == self.kernel[1] == 1 and self.pad[1] == 0:
+            return dataclasses.replace(
+                self,
+                in_height=1,
+                in_width=self.in_height,
+                out_height=1,
+                out_width=self.out_height,
+                kernel=self.kernel[::-1],
+                stride=self.stride[::-1],
+                dilation=self.dilation[::-1],
+                pad=self.pad[::-1],
+            )
+        return self
+
     def needs_pad_row(self) -> bool:
         """True if some output row reads a row above or below the input."""
         last = (self.out_height - 1) * self.stride[0] - self.pad[0] + (self.kernel[0] - 1) * self.dilation[0]

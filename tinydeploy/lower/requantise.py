@@ -130,8 +130,7 @@ def solve(scaling: Scaling) -> Requant | None:
 
 def affine_records(scaling: Scaling, shift: int) -> Array | None:
     """Records of td_affine for a given common shift (0 to 22), None where a channel has none."""
-    guess = _scaled(scaling.ratio, 32 + shift)
-    found = None if (guess == 2**31 - 1).any() else scaling.thresholds.fit(guess, 32 + shift)
+    found = scaling.thresholds.fit(_scaled(scaling.ratio, 32 + shift), 32 + shift)
     return None if found is None else _records("affine", *found)
 
 

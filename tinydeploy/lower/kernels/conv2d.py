@@ -88,9 +88,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 def _offer(ctx: LowerContext, lin: Linear) -> Offer:
     groups = ctx.node.op.groups
     zero_point = ctx.signature.input(0).zero_point
-    plane = conv_plane(ctx)
-    if plane.is_pointwise:
-        plane = plane.as_one_row()
+    plane = conv_plane(ctx).simplest()
     terms = lin.weights.shape[1]
     affine = lin.requant.affine
     return Offer(
@@ -130,6 +128,6 @@ def _cost(target: Target, plane: Plane, terms: int, groups: int) -> Cost:
     outputs = plane.out_height * plane.out_row
     macs = outputs * terms
     copies = plane.out_height * plane.out_width * terms * groups
-    per_output = 20 if target.has_long_multiply else 55
-    instructions = int(macs * (2.4 if target.has_long_multiply else 4.3) + copies * 4.5 + outputs * per_output)
+    per_output = 30 if target.has_long_multiply else 75
+    instructions = int(macs * (3.5 if target.has_long_multiply else 5.5) + copies * 5 + outputs * per_output)
     return Cost(instructions, int(instructions * 1.3))

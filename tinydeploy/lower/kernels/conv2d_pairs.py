@@ -40,9 +40,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
     zero_point = ctx.signature.input(0).zero_point
-    plane = conv_plane(ctx)
-    if plane.is_pointwise:
-        plane = plane.as_one_row()
+    plane = conv_plane(ctx).simplest()
     terms = lin.weights.shape[1]
     affine = requant.c_type == "td_affine"
     beside = plane.inner() != (0, plane.out_width)

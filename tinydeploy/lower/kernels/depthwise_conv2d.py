@@ -34,10 +34,10 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 def _offer(ctx: LowerContext, lin: Linear) -> Offer:
     zero_point = ctx.signature.input(0).zero_point
-    plane = conv_plane(ctx)
+    plane = conv_plane(ctx).simplest()
     begin, end = plane.inner()
     outputs = plane.out_height * plane.out_row
-    instructions = outputs * (3 * lin.weights.shape[1] + (20 if ctx.target.has_long_multiply else 55))
+    instructions = outputs * (15 * lin.weights.shape[1] + (40 if ctx.target.has_long_multiply else 75))
     return Offer(
         kernel="depthwise_conv2d_w8a8",
         call=Call(

@@ -27,7 +27,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 
 def octet_words(weights: Ints) -> Array:
-    """[outputs, inputs] to words [ceil(outputs / 8)][inputs][2]: four outputs as bytes w + 128, the first one lowest."""
+    """[outputs, inputs] to words [ceil(outputs / 8)][inputs][2]: four outputs as bytes w + 128, the first lowest."""
     biased = (interleave(weights, 1, 8).astype(np.int64) + 128).astype(np.uint8)
     return biased.view("<u4")
 

@@ -1,0 +1,90 @@
+"""Depthwise convolution where 32 x 32 -> 64 bit is one instruction: up to four pixels a block, three taps a group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinydeploy.lower._contract import (
+    Call,
+    Cost,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Rows,
+    Scratch,
+    Tab,
+    Table,
+)
+from tinydeploy.lower._linear import Linear, linear
+from tinydeploy.lower._pairs import requant_table
+from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
+from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
+
+OPERATOR = "depthwise_conv2d"
+_POINTER = 8  # bytes of the widest pointer the folder may be built with
+
+
+def offers(ctx: LowerContext) -> list[Offer]:
+    """One offer for int8 with constant weights, one sample, multiplier 1, stride 1 or 2 and no dilation along a row."""
+    op = ctx.node.op
+    if not isinstance(op, DepthwiseConv2d) or not ctx.target.has_long_multiply or op.multiplier != 1:
+        return []
+    plane = conv_plane(ctx).simplest()
+    if ctx.signature.input(0).shape[0] != 1 or plane.stride[1] > 2 or (plane.dilation[1] > 1 and plane.kernel[1] > 1):
+        return []
+    lin = linear(ctx, (3, 0, 1, 2))
+    requant = None if lin is None else requant_table(lin)
+    return [] if lin is None or requant is None else [_offer(ctx, plane, lin, requant)]
+
+
+def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offer:
+    zero_point = ctx.signature.input(0).zero_point
+    rows, taps = plane.kernel
+    groups = -(-taps // 3)
+    affine = requant.c_type == "td_affine"
+    grouped = np.zeros((plane.out_channels, rows, 3 * groups), np.int8)
+    grouped[:, :, :taps] = lin.weights.reshape(-1, rows, taps)
+    zeros = Table("zeros", "int8_t", np.full(plane.in_channels, zero_point, np.int8))
+    return Offer(
+        kernel="depthwise_groups_w8a8",
+        call=Call(
+            f"td_depthwise_groups_s{plane.stride[1]}_w8a8{'' if affine else '_exact'}",
+            (ParamsArg(), Rows(0), Tab("weights"), Tab("requant"), Out(0), Scratch()),
+            calls=plane.out_height,
+            windows=((0, plane.window()),),
+            out_row_bytes=(plane.out_row,),
+        ),
+        access=plane.access(halves(plane.out_width, 4), reads_first=False, inputs=len(ctx.node.inputs)),
+        headers=("td_depthwise_groups.h",),
+        sources=("td_depthwise_groups_w8a8.c", "td_columns.c"),
+        tables=(Table("weights", "int8_t", grouped.ravel()), requant, zeros, *pad_tables(plane, zero_point)),
+        params=Params(
+            "td_depthwise_groups_params",
+            (
+                *window_fields(plane, zero_point),
+                ("zeros", "zeros"),
+                ("groups", groups),
+                ("out_width", plane.out_width),
+                ("zero_point", lin.scaling.zero_point),
+            ),
+        ),
+        scratch_bytes=rows * groups * (3 * plane.stride[1] + 3) * _POINTER,
+        cost=_cost(plane, rows * groups, affine),
+        note="affine, shift 34, proved" if affine else "double rounding as TFLite",
+    )
+
+
+def _cost(plane: Plane, groups: int, affine: bool) -> Cost:
+    instructions = cycles = 0.0
+    for first, end in halves(plane.out_width, 4):
+        pixels = end - first
+        columns = (pixels - 1) * plane.stride[1] + 3
+        channel = groups * (5 + columns * 4 / 3 + 3 * pixels) + 19 + pixels * (7 if affine else 11)
+        instructions += plane.in_channels * channel + groups * columns * 9 + 60
+        cycles += (
+            plane.in_channels * (groups * (9 + columns * 3 + 5 * pixels) + 30 + pixels * 14) + groups * columns * 15
+        )
+    return Cost(int(plane.out_height * instructions), int(plane.out_height * cycles))
