@@ -76,8 +76,8 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
 def _cost(ctx: LowerContext, plane: Plane, lin: Linear) -> Cost:
     blocks = plane.out_height * -(-plane.out_width // 4)
     outputs = plane.out_height * plane.out_row
-    per_mac, per_output = (3.0, 16) if ctx.target.has_long_multiply else (7.0, 50)
+    per_mac, per_output = (4.3, 32) if ctx.target.has_long_multiply else (7.5, 75)
     if not lin.requant.affine:
         per_output *= 2
     instructions = blocks * plane.in_channels * 4 * lin.weights.shape[1] * per_mac + outputs * per_output
-    return Cost(int(instructions), int(instructions * 1.4))
+    return Cost(int(instructions), int(instructions * 1.32))

@@ -78,13 +78,11 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
 
 
 def _cost(plane: Plane, groups: int, affine: bool) -> Cost:
-    instructions = cycles = 0.0
+    row = 0.0
     for first, end in halves(plane.out_width, 4):
         pixels = end - first
         columns = (pixels - 1) * plane.stride[1] + 3
         channel = groups * (5 + columns * 4 / 3 + 3 * pixels) + 19 + pixels * (7 if affine else 11)
-        instructions += plane.in_channels * channel + groups * columns * 9 + 60
-        cycles += (
-            plane.in_channels * (groups * (9 + columns * 3 + 5 * pixels) + 30 + pixels * 14) + groups * columns * 15
-        )
-    return Cost(int(plane.out_height * instructions), int(plane.out_height * cycles))
+        row += plane.in_channels * channel + groups * columns * 9 + 60
+    instructions = plane.out_height * row
+    return Cost(int(instructions), int(instructions * 1.5))
