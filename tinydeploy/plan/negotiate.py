@@ -14,6 +14,7 @@ from tinydeploy.plan.liveness import Liveness, Task, analyse
 from tinydeploy.plan.result import Plan
 
 ROUNDS = 8  # plans laid out at most while kernels are exchanged
+RETURNS = 16  # nodes that are offered their first choice back in the end
 BALANCED = 1.25  # RAM allowed under "balanced", as a multiple of the least
 
 
@@ -50,7 +51,20 @@ def plan(graph: Graph, lowered: Sequence[Lowered], target: Target) -> Plan:
             best = min(best, trial, key=lambda p: (p.cycles, p.arena_bytes))
             break
         aim -= trial.arena_bytes - budget
+    best = _regain(graph, lowered, best, budget)
     return dataclasses.replace(best, notes=(*best.notes, *_exchanged(lowered, best)))
+
+
+def _regain(graph: Graph, lowered: Sequence[Lowered], best: Plan, budget: int) -> Plan:
+    """Give nodes their first choice back, those that lost most cycles first, as far as the budget allows."""
+    lost = [new.offer.cost.cycles - old.offer.cost.cycles for old, new in zip(lowered, best.lowered, strict=True)]
+    losers = [number for number, cycles in enumerate(lost) if cycles > 0]
+    for number in sorted(losers, key=lambda i: (-lost[i], i))[:RETURNS]:
+        chosen = [lowered[i] if i == number else low for i, low in enumerate(best.lowered)]
+        trial = lay_out(graph, chosen)
+        if trial.arena_bytes <= budget:
+            best = trial
+    return best
 
 
 def _choose(live: Liveness, low: Lowered, time: int, aim: int) -> Lowered:

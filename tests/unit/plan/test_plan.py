@@ -5,8 +5,17 @@ from hypothesis import HealthCheck, given, settings
 from tests.unit.plan.graphs import TARGET, Builder, builders, chain, rows
 from tinydeploy.errors import BoardError, InternalError
 from tinydeploy.lower._contract import AccessPlan, Span, Target, elementwise, whole
-from tinydeploy.plan import plan
+from tinydeploy.plan import place, plan
 from tinydeploy.plan.layout import lay_out
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_searches():
+    """Random graphs need no optimum."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place, "WORK", 20_000)
+        patch.setattr(place, "PROOF", 20_000)
+        yield
 
 
 def made(build: Builder, target: Target = TARGET):
@@ -177,6 +186,21 @@ def test_the_fewest_cycles_within_the_budget_win(optimize, max_ram, arena, cycle
     result = made(two_ways(), Target("cortex-m4", "dsp", True, optimize, max_ram))
     assert (result.arena_bytes, result.cycles) == (arena, cycles)
     assert len(result.notes) == (cycles > 20) + (cycles > 60)
+
+
+def test_only_the_nodes_that_must_lose_their_first_choice():
+    """Along a chain each distance adds up; giving up one of them is enough."""
+    build = Builder()
+    build.input("v0", 400)
+    lean = elementwise((400,), 400, 400)
+    for i in range(4):
+        build.node([f"v{i}"], {f"v{i + 1}": 400}, rows(10, 40, 40, 1), cycles=10 * i, alternatives=[(lean, 0, 100)])
+    build.output("v4")
+    fast = made(build)
+    assert fast.arena_bytes == 560
+    tight = made(build, Target("cortex-m4", "dsp", True, "speed", 520))
+    assert tight.arena_bytes <= 520
+    assert [low.offer.kernel for low in tight.lowered] == ["k0", "k0", "k0", "k1"]
 
 
 def test_a_budget_that_cannot_be_met_says_by_how_much_and_where():
