@@ -27,6 +27,7 @@ RECORDS: dict[Form, np.dtype[np.void]] = {
     "exact": np.dtype([("bias", "<i4"), ("m", "<i4"), ("shift", "<i4")]),
 }
 MAX_BITS = 54  # 8-bit levels times 2**54 stay far inside int64
+_FAR = np.int64(2**61)  # stands for infinity among values of c
 _REACH = 1 << 16  # multipliers tried on each side of the real ratio
 
 
@@ -203,7 +204,13 @@ class Thresholds:
         if len(failed):
             m[failed] = self._rows(failed).climb(m[failed], bits[failed])
         least, most = self._interval(m, bits)
-        return None if (least > most).any() else (m, least + ((most - least) >> 1))
+        if (least > most).any():
+            return None
+        # an output that never changes leaves c open on a side: stay within a step, far from any overflow
+        step = np.int64(2) << bits
+        low = np.where(least == -_FAR, most - step, least)
+        high = np.where(most == _FAR, least + step, most)
+        return m, low + ((high - low) >> 1)
 
     def climb(self, guess: Ints, bits: Ints) -> Ints:
         """The m within 2**16 of ``guess`` that leaves most room for c. The room is a concave function of m."""
@@ -218,10 +225,9 @@ class Thresholds:
         return Thresholds(*(getattr(self, field.name)[rows] for field in dataclasses.fields(self)))
 
     def _interval(self, m: Ints, bits: Ints) -> tuple[Ints, Ints]:
-        far = np.int64(2**61)
         edge = self.level << bits[:, None]
-        least = np.where(self.must, edge - self.at * m[:, None], -far).max(axis=1)
-        most = np.where(self.must_not, edge - self.below * m[:, None] - 1, far).min(axis=1)
+        least = np.where(self.must, edge - self.at * m[:, None], -_FAR).max(axis=1)
+        most = np.where(self.must_not, edge - self.below * m[:, None] - 1, _FAR).min(axis=1)
         return least, most
 
     def _slack(self, m: Ints, bits: Ints) -> Ints:

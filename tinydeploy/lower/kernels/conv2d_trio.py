@@ -46,7 +46,7 @@ def taps_together(weights: Ints) -> int:
         low = np.add.reduceat(np.minimum(weights * 127, weights * -128), edges, axis=1)
         high = np.add.reduceat(np.maximum(weights * 127, weights * -128), edges, axis=1)
         if max(int(high.max(initial=0)), -int(low.min(initial=0))) < _FIELD:
-            return together
+            return int(together)
         windows += 1
 
 
