@@ -153,7 +153,7 @@ class Printer:
                 "size": spot.size,
                 "first": spot.first,
                 "last": spot.last,
-                "shown": comment(self._title(item)),
+                "shown": comment(self._title(item), 56),
             }
             for item, spot in spots
         ]

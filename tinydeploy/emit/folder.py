@@ -122,7 +122,7 @@ def _facts(graph: Graph, plan: Plan, target: Target, scheme: str, weights: int, 
         *([f"source : {Path(source.file).name}, sha256 {source.sha256[:16]}..."] if source is not None else []),
         f"level  : {scheme}, for {target.cpu} ({target.cpu_class} kernels), optimised for {target.optimize}",
         f"flash  : {weights} bytes of weights and tables, besides the code",
-        f"RAM    : {plan.arena_bytes} bytes arena (no plan needs less than {plan.lower_bound_bytes}){state}{peak}",
+        f"RAM    : {plan.arena_bytes} bytes arena (lower bound {plan.lower_bound_bytes}){state}{peak}",
         f"work   : {macs} MAC a run, {len(plan.lowered)} nodes",
     ]
 
