@@ -42,7 +42,14 @@ def merge(cases: Sequence[Case]) -> tuple[Graph, dict[str, np.ndarray]]:
 
 
 def run(
-    cases: Sequence[Case], cpu: str, board: str, folder: Path, choose: Choose, opt: str = "-O2", profile: bool = False
+    cases: Sequence[Case],
+    cpu: str,
+    board: str,
+    folder: Path,
+    choose: Choose,
+    opt: str = "-O2",
+    profile: bool = False,
+    flags: Sequence[str] = (),
 ) -> list[NodeCount]:
     """Counts of every case's node (none without ``profile``). Fails with the cases that differ from the twin."""
     graph, feeds = merge(cases)
@@ -50,7 +57,7 @@ def run(
     lowered = [Lowered(node, choose(offers_for(LowerContext(graph, node, target)))) for node in graph.nodes]
     project(graph, plan(graph, lowered, target), target=target, name="kernels").write(folder / "kernels")
     machine = load_board(board)
-    build = build_firmware(folder / "kernels", machine, opt=opt)
+    build = build_firmware(folder / "kernels", machine, opt=opt, extra_flags=flags)
     result = run_qemu(build, machine, feeds, profile=profile)
     wanted = run_integer(graph, feeds)
     faults = []
