@@ -1,11 +1,11 @@
-/* td_columns.h - one to four neighbouring pixels of a depthwise convolution: assembly for ARMv7-M, and a plain C twin.
+/* td_columns.h - one to four neighbouring pixels of a depthwise convolution: assembly, and a plain C twin.
  *
  * A window is a list of groups of three taps that lie side by side; a column that several pixels see is loaded once.
  *
  * table    pointers [groups][(pixels - 1) * stride + 3] to the channels of a column; tap k of pixel i is column
  *          i * stride + k
  * weights  int8 [channels][groups][3]
- * affine   records td_affine, y = ((acc * m + c) >> 32) >> 2
+ * affine   records td_affine, y = ((acc * m + c) >> 32) >> 2; |acc * m + c| < 2^53
  * exact    records {2 * bias, m, e - 1}, TFLite's double rounding with e >= 1 bits to the right; |acc + bias| < 2^30
  * out      [pixels][channels] int8
  *

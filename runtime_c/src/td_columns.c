@@ -1,4 +1,4 @@
-/* td_columns.c - assembly for ARMv7-M and later mainline cores, plain C elsewhere. */
+/* td_columns.c - assembly for ARMv7-M and later mainline cores, plain C elsewhere but for what td_columns_v6m.c has. */
 #include "td_columns.h"
 
 #if TD_USE_V7M
@@ -187,16 +187,24 @@ TD_INLINE void td_block(const int8_t *const *table, const int8_t *restrict w, in
     }
 }
 
-void td_columns_s1_affine(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
-                          const td_columns *restrict p, const td_affine *restrict requant)
-{
-    td_block(table, weights, out, p, requant, 1, 0);
-}
-
 void td_columns_s1_exact(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
                          const td_columns *restrict p, const td_exact *restrict requant)
 {
     td_block(table, weights, out, p, requant, 1, 1);
+}
+
+void td_columns_s2_exact(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
+                         const td_columns *restrict p, const td_exact *restrict requant)
+{
+    td_block(table, weights, out, p, requant, 2, 1);
+}
+
+#if !TD_USE_V6M
+
+void td_columns_s1_affine(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
+                          const td_columns *restrict p, const td_affine *restrict requant)
+{
+    td_block(table, weights, out, p, requant, 1, 0);
 }
 
 void td_columns_s2_affine(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
@@ -205,10 +213,6 @@ void td_columns_s2_affine(const int8_t *const *table, const int8_t *restrict wei
     td_block(table, weights, out, p, requant, 2, 0);
 }
 
-void td_columns_s2_exact(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,
-                         const td_columns *restrict p, const td_exact *restrict requant)
-{
-    td_block(table, weights, out, p, requant, 2, 1);
-}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-"""Depthwise convolution where 32 x 32 -> 64 bit is one instruction: up to four pixels a block, three taps a group."""
+"""Depthwise convolution without SIMD: up to four pixels a block, three taps a group."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tinydeploy.lower._contract import (
     Scratch,
     Tab,
     Table,
+    Target,
 )
 from tinydeploy.lower._linear import Linear, linear
 from tinydeploy.lower._pairs import requant_table
@@ -24,20 +25,33 @@ from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_field
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
+_PRODUCT = 2**53
 _POINTER = 8  # bytes of the widest pointer the folder may be built with
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
     """One offer for int8 with constant weights, one sample, multiplier 1, stride 1 or 2 and no dilation along a row."""
     op = ctx.node.op
-    if not isinstance(op, DepthwiseConv2d) or not ctx.target.has_long_multiply or op.multiplier != 1:
+    if not isinstance(op, DepthwiseConv2d) or op.multiplier != 1:
         return []
     plane = conv_plane(ctx).simplest()
     if ctx.signature.input(0).shape[0] != 1 or plane.stride[1] > 2 or (plane.dilation[1] > 1 and plane.kernel[1] > 1):
         return []
     lin = linear(ctx, (3, 0, 1, 2))
     requant = None if lin is None else requant_table(lin)
-    return [] if lin is None or requant is None else [_offer(ctx, plane, lin, requant)]
+    if lin is None or requant is None or not _fits_v6m(lin, requant):
+        return []
+    return [_offer(ctx, plane, lin, requant)]
+
+
+def _fits_v6m(lin: Linear, requant: Table) -> bool:
+    """True if the affine map stays below 2**53, as the assembly without a long multiply wants it."""
+    if requant.c_type != "td_affine":
+        return True
+    m, low = requant.data["m"].astype(np.int64), requant.data["c_lo"].astype(np.int64)
+    c = (requant.data["c_hi"].astype(np.int64) << 32) + low
+    ends = np.abs(np.stack([lin.scaling.low * m + c, lin.scaling.high * m + c, c]))
+    return int(ends.max(initial=0)) < _PRODUCT
 
 
 def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offer:
@@ -59,7 +73,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
         ),
         access=plane.access(halves(plane.out_width, 4), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_groups.h",),
-        sources=("td_depthwise_groups_w8a8.c", "td_columns.c"),
+        sources=("td_depthwise_groups_w8a8.c", "td_columns.c", "td_columns_v6m.c"),
         tables=(Table("weights", "int8_t", grouped.ravel()), requant, zeros, *pad_tables(plane, zero_point)),
         params=Params(
             "td_depthwise_groups_params",
@@ -72,17 +86,22 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
             ),
         ),
         scratch_bytes=rows * groups * (3 * plane.stride[1] + 3) * _POINTER,
-        cost=_cost(plane, rows * groups, affine),
+        cost=_cost(ctx.target, plane, rows * groups, affine),
         note="affine, shift 34, proved" if affine else "double rounding as TFLite",
     )
 
 
-def _cost(plane: Plane, groups: int, affine: bool) -> Cost:
+def _cost(target: Target, plane: Plane, groups: int, affine: bool) -> Cost:
     row = 0.0
     for first, end in halves(plane.out_width, 4):
         pixels = end - first
         columns = (pixels - 1) * plane.stride[1] + 3
-        channel = groups * (5 + columns * 4 / 3 + 3 * pixels) + 19 + pixels * (7 if affine else 11)
+        if target.has_long_multiply:
+            channel = groups * (5 + columns * 4 / 3 + 3 * pixels) + 19 + pixels * (7 if affine else 11)
+        elif affine:
+            channel = groups * (9 + columns + 9 * pixels) + 45 + pixels * 22
+        else:
+            channel = groups * pixels * 28 + pixels * 90
         row += plane.in_channels * channel + groups * columns * 9 + 60
     instructions = plane.out_height * row
-    return Cost(int(instructions), int(instructions * 1.5))
+    return Cost(int(instructions), int(instructions * (1.5 if target.has_long_multiply else 1.25)))
