@@ -17,6 +17,7 @@ from tinydeploy.errors import BoardError, InputError, Problem, UnsupportedError,
 if TYPE_CHECKING:
     from tinydeploy.emit import Project
     from tinydeploy.ir import Array, Graph
+    from tinydeploy.target.board import Board
     from tinydeploy.target.toolchain import BuildResult
     from tinydeploy.validate.check import Samples
 
@@ -304,9 +305,47 @@ def validate(
         "stack_bytes": run.stack_bytes,
         "arena_bytes": folder.manifest["arena_bytes"],
     }
-    if per_layer:
-        result["per_layer"] = check.per_layer(folder.quantised, folder.reference, samples)
+    _add_trace(
+        result, folder, board, samples, per_layer, {"sanitize": sanitize, "opt": opt, "timeout": timeout}, report
+    )
     return result
+
+
+def _add_trace(
+    result: dict[str, Any],
+    folder: Folder,
+    board: Board,
+    samples: Samples,
+    per_layer: bool,
+    settings: dict[str, Any],
+    report: Report,
+) -> None:
+    """What only a run that records every node can tell: the first node that differs, and errors of float nodes inside
+    the model. Without ``per_layer`` it is made for the latter only, where there are any and the board has room.
+    """
+    from tinydeploy.validate import check, trace
+
+    computing = {node["name"] for node in folder.manifest["nodes"] if node.get("function")}
+    islands = [island for island in result["float_islands"] if island["node"] in computing]
+    result["float_islands"] = islands
+    hidden = [island for island in islands if island["max_rel_error"] is None]
+    if not (per_layer or hidden):
+        return
+    report(f"comparing every node on {board.name} with the twin")
+    first = result["first_mismatch"]
+    place = None if first is None else first["index"]
+    try:
+        traced = trace.run(folder.path, folder.manifest, folder.quantised, board, samples, differing=place, **settings)
+    except (BoardError, InputError):
+        if per_layer:
+            raise
+        return
+    for island in hidden:
+        island["max_rel_error"] = traced.nodes[island["node"]].max_rel_error
+    if per_layer:
+        result["per_layer"] = traced.annotate(check.per_layer(folder.quantised, folder.reference, samples))
+        result["first_differing_node"] = traced.first_differing
+        result["traced_samples"] = list(traced.samples)
 
 
 def describe(graph: Graph) -> dict[str, Any]:

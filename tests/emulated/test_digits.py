@@ -82,8 +82,10 @@ def test_every_board_is_bit_exact(models, data, cpu: str, tmp_path: Path) -> Non
     if cpu == "host":
         return
     for board in {mlperf.BOARDS[cpu], "microbit"} if cpu == "cortex-m0" else {mlperf.BOARDS[cpu]}:
-        result = pipeline.validate(folder, board, samples(graph, data, 100))
+        result = pipeline.validate(folder, board, samples(graph, data, 100), per_layer=True)
         assert result["bit_exact"], result["first_mismatch"]
+        assert result["first_differing_node"] is None
+        assert {row["exact"] for row in result["per_layer"]} <= {True, None}
         assert result["instructions"]["method"] == "tcg-plugin"
         assert result["stack_bytes"] > 0
 

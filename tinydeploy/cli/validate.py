@@ -101,12 +101,15 @@ def require_exact(result: dict[str, Any], folder: Path) -> None:
     if result["bit_exact"]:
         return
     first = result["first_mismatch"]
+    node = result.get("first_differing_node")
+    where = "" if node is None else f"; the first node that differs is {node!r}"
+    more = "please report this with the model"
     raise ValidationError(
         Problem(
             str(folder),
             f"{result['board']} differs from the integer twin in {result['mismatches']:,} elements; the first is "
-            f"{first['output']}{first['index']}: device {first['device']:g}, twin {first['twin']:g}",
-            hint="--per-layer names the first node that differs; please report this with the model",
+            f"{first['output']}{first['index']}: device {first['device']:g}, twin {first['twin']:g}{where}",
+            hint=more if "per_layer" in result else f"--per-layer names the first node that differs; {more}",
         )
     )
 
@@ -130,7 +133,33 @@ def summary(result: dict[str, Any]) -> None:
             f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}"
         )
     click.echo(f"  arena {megabytes(result['arena_bytes'])}, stack used {megabytes(result['stack_bytes'])}")
-    for row in result.get("per_layer", []):
-        noise = "-" if row["sqnr_db"] is None else f"{row['sqnr_db']:6.1f} dB"
-        mark = "" if row.get("exact", True) else "   DIFFERS from the twin"
-        click.echo(f"    {row['name']:32s} {row['op']:18s} {noise}{mark}")
+    if result["float_islands"]:
+        _float_summary(result["float_islands"])
+    if "per_layer" in result:
+        _layer_summary(result)
+
+
+def _float_summary(islands: list[dict[str, Any]]) -> None:
+    """One line about the nodes that compute in float."""
+    errors = [island["max_rel_error"] for island in islands if island["max_rel_error"] is not None]
+    known = f"largest relative error {max(errors):.2g} against the twin" if errors else "not compared one by one"
+    names = ", ".join(island["node"] for island in islands[:3]) + (", ..." if len(islands) > 3 else "")
+    click.echo(f"  {len(islands)} nodes in float ({names}): {known} (tolerance {islands[0]['tolerance']:g})")
+
+
+def _layer_summary(result: dict[str, Any]) -> None:
+    """A line a node, and the node where a difference comes from."""
+    for row in result["per_layer"]:
+        noise = "-" if row["sqnr_db"] is None else f"{row['sqnr_db']:.1f} dB"
+        mark = "" if row["exact"] in (True, None) else "   DIFFERS from the twin"
+        click.echo(f"    {row['name']:32s} {row['op']:18s} {noise:>9s}{mark}")
+    count = len(result["traced_samples"])
+    node = result["first_differing_node"]
+    if node is None:
+        click.echo(f"  every node equals the twin in every bit, in the {count} samples traced")
+        return
+    first = next(row["first_difference"] for row in result["per_layer"] if row["name"] == node)
+    click.echo(
+        f"  first node that differs from the twin: {node}, {first['output']}{list(first['index'])}: "
+        f"device {first['device']:g}, twin {first['twin']:g}"
+    )

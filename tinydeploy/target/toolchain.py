@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 
 from tinydeploy.assets import asset_dir
-from tinydeploy.errors import BoardError, InternalError, Problem, ToolError
+from tinydeploy.errors import BoardError, InputError, InternalError, Problem, ToolError
 from tinydeploy.target.board import Board, load_board
 from tinydeploy.target.elf import read_elf
 from tinydeploy.target.features import check_runs, compiler_features, cpu_flags
@@ -44,6 +44,8 @@ _FIRMWARE = ("-fno-ipa-icf", "-fstack-usage")
 _HARNESS = ("-fno-builtin", "-fno-tree-loop-distribute-patterns")
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 _JOBS = 2
+#: A firmware that records the outputs of every node has a folder of its own, so that the one to flash stays as it is.
+_TRACE_FLAGS, _TRACE_FOLDER = ("-DTD_TRACE",), "-trace"
 
 
 @contextlib.contextmanager
@@ -101,8 +103,8 @@ def _render(template: Path, **values: Any) -> str:
     return environment.get_template(template.name).render(**values)
 
 
-def render_main(project: Project) -> str:
-    """Return the firmware's ``main.c`` for a project."""
+def render_main(project: Project, trace: bool = False) -> str:
+    """Return the firmware's ``main.c`` for a project; with ``trace`` it also records the outputs of every node."""
     return _render(
         asset_dir("codegen") / "main.c.j2",
         name=project.name,
@@ -111,6 +113,7 @@ def render_main(project: Project) -> str:
         outputs=[{"c_type": C_TYPES[tensor.dtype][0]} for tensor in project.outputs],
         state=project.state_bytes > 0,
         caller_io=project.caller_io,
+        trace=trace,
     )
 
 
@@ -170,6 +173,12 @@ def _check_fits_before_build(project: Project, board: Board) -> None:
         raise _does_not_fit(project, board, over)
 
 
+def _check_traceable(project: Project) -> None:
+    if "TD_AFTER_NODE(" not in project.model_source.read_text(encoding="utf-8"):
+        what = "has no hooks behind its nodes, so their outputs cannot be compared"
+        raise InputError(Problem(str(project.folder), what, hint="convert the model again with this version"))
+
+
 def _link(command: Sequence[str], project: Project, board: Board, cwd: Path) -> None:
     done = _run(command, cwd)
     if done.returncode == 0:
@@ -192,10 +201,12 @@ def build_firmware(
     *,
     opt: str = "-O2",
     extra_flags: Sequence[str] = (),
+    trace: bool = False,
 ) -> BuildResult:
     """Compile and link a generated folder for a board into ``DIR/build/BOARD``; unchanged inputs are not built again.
 
-    ``opt`` is GCC's optimisation level; ``extra_flags`` go to the model's and the kernels' files.
+    ``opt`` is GCC's optimisation level; ``extra_flags`` go to the model's and the kernels' files. With ``trace`` the
+    firmware records the outputs of every node too; it goes to ``DIR/build/BOARD-trace``.
 
     Raises: InputError (not a project folder), BoardError (too small, or the core lacks a feature), ToolError (compiler
     missing or rejecting the code).
@@ -209,18 +220,26 @@ def build_firmware(
     cpu = cpu_flags(target.cpu, compiler)
     check_runs(project.cpu, target.cpu, compiler_features(compiler, cpu))
 
-    with _locked(_build_folder(project, target.name)):
-        return _build_firmware(project, target, compiler, cpu, opt, tuple(extra_flags))
+    if trace:
+        _check_traceable(project)
+    with _locked(_build_folder(project, target.name + _TRACE_FOLDER * trace)):
+        return _build_firmware(project, target, compiler, cpu, opt, tuple(extra_flags), trace)
 
 
 def _build_firmware(
-    project: Project, target: Board, compiler: str, cpu: Sequence[str], opt: str, extra_flags: Sequence[str]
+    project: Project,
+    target: Board,
+    compiler: str,
+    cpu: Sequence[str],
+    opt: str,
+    extra_flags: Sequence[str],
+    trace: bool,
 ) -> BuildResult:
-    out = _build_folder(project, target.name)
+    out = _build_folder(project, target.name + _TRACE_FOLDER * trace)
     common = asset_dir("boards") / "common"
-    main_c = render_main(project)
+    main_c = render_main(project, trace)
     link_ld = _render(common / "link.ld.j2", board=target)
-    base = [*cpu, opt, *_CODE, *_FIRMWARE, *WARNINGS]
+    base = [*cpu, opt, *_CODE, *_FIRMWARE, *WARNINGS, *(_TRACE_FLAGS if trace else ())]
     key = _key(project, target, compiler, [*base, *extra_flags], [main_c, link_ld])
     known = BuildResult.load(out, project, target, key)
     if known is not None:
@@ -281,23 +300,26 @@ def build_host(
     opt: str = "-O2",
     cc: str = "gcc",
     extra_flags: Sequence[str] = (),
+    trace: bool = False,
 ) -> Path:
     """Build the same main and model as a program of this computer and return its path; unchanged, it is kept.
 
-    With ``sanitize``, AddressSanitizer and UndefinedBehaviorSanitizer stop it at the first fault.
+    With ``sanitize``, AddressSanitizer and UndefinedBehaviorSanitizer stop it at the first fault. With ``trace`` it
+    records the outputs of every node too.
 
     Raises: InputError (not a project folder), ToolError (compiler missing or rejecting the code).
     """
     project = load_project(project_dir)
     board = load_board("host")
     compiler = require_tool(cc)
-    main_c = render_main(project)
+    main_c = render_main(project, trace)
     checks = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
-    base = [opt, *_CODE, *WARNINGS, *(checks if sanitize else [])]
+    base = [opt, *_CODE, *WARNINGS, *(checks if sanitize else []), *(_TRACE_FLAGS if trace else ())]
     key = _key(project, board, compiler, [*base, *extra_flags], [main_c])
-    variant = (
-        "host" + ("-sanitize" if sanitize else "") + ("" if opt == "-O2" else opt) + ("" if cc == "gcc" else f"-{cc}")
-    )
+    variant = "host" + ("-sanitize" if sanitize else "") + ("" if opt == "-O2" else opt)
+    variant += ("" if cc == "gcc" else f"-{cc}") + _TRACE_FOLDER * trace
+    if trace:
+        _check_traceable(project)
     out = _build_folder(project, variant)
     with _locked(out):
         program, stamp = out / "firmware", out / "key.json"

@@ -10,7 +10,12 @@ import numpy as np
 from tinydeploy.ir import Array, Graph, Type
 from tinydeploy.ir.types import dequantise, quantise
 from tinydeploy.ops import execute
+from tinydeploy.ops.dequantize import Dequantize
+from tinydeploy.ops.quantize import Quantize
 from tinydeploy.validate import compare
+
+#: Relative. Float results are expected to be equal in every bit within a class of cores, this close across classes.
+FLOAT_TOLERANCE = 1e-5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +94,7 @@ def figures(
         "bit_exact": exact.bit_exact,
         "mismatches": exact.mismatches,
         "first_mismatch": None if exact.first is None else dataclasses.asdict(exact.first),
-        "float_islands": [],
+        "float_islands": _float_islands(quantised, device, twin),
         "float": compare.float_figures(real, renamed),
         "metric": None,
     }
@@ -102,21 +107,65 @@ def figures(
     return result
 
 
-def per_layer(quantised: Graph, reference: Graph, samples: Samples, limit: int = 32) -> list[dict[str, Any]]:
-    """SQNR of every node's first output against the float reference, over at most ``limit`` samples.
+def _float_islands(quantised: Graph, device: dict[str, Array], twin: dict[str, Array]) -> list[dict[str, Any]]:
+    """Nodes that compute in float, with the largest relative error of their outputs against the twin.
 
-    Nodes are matched by the name of the value they write; a node that only the quantised graph has shows None.
+    That is None for a node inside the model, whose outputs only a trace shows.
+    """
+    islands = []
+    for node in quantised.nodes:
+        if not all(quantised.type(name).elem.is_float for name in node.outputs):
+            continue
+        error = None
+        if all(name in twin for name in node.outputs):
+            error = max(
+                compare.max_relative_error(device[name].reshape(twin[name].shape), twin[name]) for name in node.outputs
+            )
+        islands.append({"node": node.name, "tolerance": FLOAT_TOLERANCE, "max_rel_error": error})
+    return islands
+
+
+def _counterparts(quantised: Graph, reference: Graph) -> dict[str, str]:
+    """The reference's value for the values of the quantised graph that have one.
+
+    Quantising keeps names. The nodes it adds only change the form of a value, so what they read and what they write
+    stand for the same one.
+    """
+    found = {
+        name: name
+        for name, value in quantised.values.items()
+        if name in reference.values and reference.type(name).shape == value.type.shape
+    }
+    changes = [node for node in quantised.nodes if isinstance(node.op, (Quantize, Dequantize))]
+    for node in changes:
+        source, result = str(node.inputs[0]), node.outputs[0]
+        if result not in found and source in found:
+            found[result] = found[source]
+    for node in reversed(changes):
+        source, result = str(node.inputs[0]), node.outputs[0]
+        if source not in found and result in found:
+            found[source] = found[result]
+    return found
+
+
+def per_layer(quantised: Graph, reference: Graph, samples: Samples, limit: int = 32) -> list[dict[str, Any]]:
+    """SQNR of every node's outputs against the float reference, over at most ``limit`` samples; nodes in their order.
+
+    None where there is neither noise nor anything in the reference to compare with.
     """
     few = {name: array[:limit] for name, array in samples.fed.items()}
     few_real = {name: array[:limit] for name, array in samples.real.items()}
-    names = [node.outputs[0] for node in quantised.nodes]
-    shared = [name for name in names if name in reference.values]
+    pairs = _counterparts(quantised, reference)
+    names = [name for node in quantised.nodes for name in node.outputs]
+    shared = {pairs[name] for name in names if name in pairs}
     twin = execute.run_integer(quantised, few, keep=names, steps=samples.steps)
     floats = execute.run_float(reference, few_real, keep=shared, steps=samples.steps)
     rows = []
-    for node, name in zip(quantised.nodes, names, strict=True):
+    for node in quantised.nodes:
         noise = None
-        if name in floats and floats[name].shape == twin[name].shape:
-            noise = compare.sqnr_db(dequantise(twin[name], quantised.type(name)), floats[name])
+        if all(name in pairs for name in node.outputs):
+            got = [dequantise(twin[name], quantised.type(name)).ravel() for name in node.outputs]
+            want = [floats[pairs[name]].ravel() for name in node.outputs]
+            noise = compare.sqnr_db(np.concatenate(got), np.concatenate(want))
         rows.append({"name": node.name, "op": node.op.name, "sqnr_db": noise})
     return rows

@@ -35,14 +35,33 @@ class Exactness:
         return self.mismatches == 0
 
 
+def differs(got: Array, want: Array) -> Array:
+    """True for every element that is not the same in every bit; both of one shape and dtype."""
+    if want.dtype.kind != "f":
+        return np.asarray(got != want)
+    bits = np.dtype(f"u{want.dtype.itemsize}")
+    return np.asarray(np.ascontiguousarray(got).view(bits) != np.ascontiguousarray(want).view(bits))
+
+
+def max_relative_error(got: Array, want: Array) -> float:
+    """Largest ``|got - want| / |want|`` of float arrays; equal elements (NaN too) have none.
+
+    What is smaller than the smallest normal number counts as that. The largest float64 stands for infinity.
+    """
+    real, true = got.astype(np.float64), want.astype(np.float64)
+    same = (real == true) | (np.isnan(real) & np.isnan(true))
+    with np.errstate(invalid="ignore"):
+        error = np.abs(real - true) / np.maximum(np.abs(true), np.finfo(np.float32).tiny)
+    error = np.nan_to_num(np.where(same, 0.0, error), nan=np.inf)
+    return float(min(error.max(initial=0.0), np.finfo(np.float64).max))
+
+
 def exactness(device: dict[str, Array], twin: dict[str, Array]) -> Exactness:
     """Compare in every bit; outputs by name with leading sample axis, same shapes and dtypes."""
     total, first = 0, None
     for name, want in twin.items():
         got = device[name].reshape(want.shape)
-        unequal = got.view(np.uint8) != want.view(np.uint8) if want.dtype.kind == "f" else got != want
-        if want.dtype.kind == "f":
-            unequal = unequal.reshape(*want.shape, want.dtype.itemsize).any(axis=-1)
+        unequal = differs(got, want)
         count = int(np.count_nonzero(unequal))
         if count and first is None:
             index = tuple(int(i) for i in np.argwhere(unequal)[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tinydeploy.target.project import parse_manifest
 from tinydeploy.validate.run import RunResult, failure, run_program
-from tinydeploy.validate.stream import layout_of, read_output, write_input
+from tinydeploy.validate.stream import Event, layout_of, read_output, write_input
 
 
 def run_host(
@@ -22,10 +22,11 @@ def run_host(
     inputs: Mapping[str, NDArray[np.generic]],
     *,
     timeout: float = 600.0,
+    events: Sequence[Event] = (),
 ) -> RunResult:
     """Run a program of ``build_host`` on ``inputs`` (``[samples, (steps,) ...]`` by name, in the model's types).
 
-    ``manifest`` is what the project's manifest.json holds.
+    ``manifest`` is what the project's manifest.json holds; ``events`` what a trace build records in each run.
 
     Raises: InputError (the arrays do not fit the model), ValidationError (a crash, a sanitiser's finding, a time-out).
     """
@@ -44,5 +45,5 @@ def run_host(
         done = run_program([str(program.resolve())], folder, timeout, where, env)
         if done.returncode != 0:
             raise failure(done, where)
-        outputs, trailer = read_output(folder, project, layout)
-    return RunResult(outputs, trailer.stack_bytes)
+        read = read_output(folder, project, layout, events)
+    return RunResult(read.outputs, read.trailer.stack_bytes, events=read.events)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from tinydeploy.target.sizes import BuildResult
 from tinydeploy.target.tools import require_tool
 from tinydeploy.validate.profile import IcountProfiler, PluginProfiler, choose_profiler
 from tinydeploy.validate.run import RunResult, failure, run_program
-from tinydeploy.validate.stream import layout_of, read_output, write_input
+from tinydeploy.validate.stream import Event, layout_of, read_output, write_input
 
 
 def qemu_command(board: Board, elf: Path) -> list[str]:
@@ -43,10 +43,12 @@ def run_qemu(
     *,
     timeout: float = 600.0,
     profile: bool = False,
+    events: Sequence[Event] = (),
 ) -> RunResult:
     """Run a firmware on ``inputs`` (``[samples, (steps,) ...]`` by name, in the model's types) in one QEMU process.
 
-    With ``profile``, instructions are counted for every inference and node.
+    With ``profile``, instructions are counted for every inference and node. ``events``: what a trace build records in
+    each run.
 
     Raises: InputError (the arrays do not fit the model), ToolError (no QEMU), ValidationError (a fault with its
     registers, a status other than 0, a time-out after ``timeout`` seconds).
@@ -66,6 +68,6 @@ def run_qemu(
                 hint = "a newer qemu-system-arm is needed"
                 raise ToolError(Problem(command[0], f"does not know the machine {board.qemu_machine}", hint=hint))
             raise failure(done, where, read_elf(build.elf))
-        outputs, trailer = read_output(folder, project, layout)
-        instructions = profiler.read(folder, trailer) if profiler else None
-    return RunResult(outputs, trailer.stack_bytes, instructions)
+        read = read_output(folder, project, layout, events)
+        instructions = profiler.read(folder, read.trailer) if profiler else None
+    return RunResult(read.outputs, read.trailer.stack_bytes, instructions, read.events)

@@ -76,11 +76,15 @@ class Instructions:
 
 @dataclasses.dataclass(frozen=True)
 class RunResult:
-    """Outputs ``[samples, (steps,) ...]`` by name, stack of NAME_run in bytes (None on the host), counts."""
+    """Outputs ``[samples, (steps,) ...]`` by name, stack of NAME_run in bytes (None on the host), counts.
+
+    ``events``: of a trace build, the bytes of every event asked for, ``[samples * steps, bytes]``.
+    """
 
     outputs: dict[str, NDArray[np.generic]]
     stack_bytes: int | None
     counts: Instructions | None = None
+    events: tuple[NDArray[np.uint8], ...] = ()
 
     @property
     def instructions(self) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from tinydeploy.target.project import Project, TensorSpec
 INPUT_FILE, OUTPUT_FILE = "td_in.bin", "td_out.bin"
 _MAGIC_IN, _MAGIC_OUT = 0x31494454, 0x314F4454
 _TRAILER = struct.Struct("<8I")
+_EVENT_HEAD = struct.Struct("<2I")
 _STACK_EXHAUSTED = 0xFFFFFFFF
 
 #: Exit codes: main.c's statuses, the sanitizers' (set in host.py), and the fault handler's.
@@ -115,14 +116,34 @@ def write_input(folder: Path, project: Project, inputs: Mapping[str, NDArray[np.
         file.write(np.concatenate(columns, axis=1).tobytes())
 
 
-def read_output(folder: Path, project: Project, layout: Layout) -> tuple[dict[str, NDArray[np.generic]], Trailer]:
-    """Read ``folder/td_out.bin``: arrays ``[samples, (steps,) *shape]`` by output name, and the trailer.
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """What a trace build records of a run in one place: ``bytes`` of an output of the node of this number."""
 
-    Raises: ValidationError if the stream is cut short or reports fewer runs than were asked for.
+    node: int
+    bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """The whole output stream. ``outputs``: arrays ``[samples, (steps,) *shape]`` by name. ``events``: the data of each
+    event asked for, bytes ``[samples * steps, event.bytes]``.
+    """
+
+    outputs: dict[str, NDArray[np.generic]]
+    trailer: Trailer
+    events: tuple[NDArray[np.uint8], ...] = ()
+
+
+def read_output(folder: Path, project: Project, layout: Layout, events: Sequence[Event] = ()) -> Output:
+    """Read ``folder/td_out.bin``. ``events``: what a trace build records in every run, in this order.
+
+    Raises: ValidationError if the stream is cut short, reports fewer runs than were asked for or records other events.
     """
     path = folder / OUTPUT_FILE
     data = path.read_bytes() if path.is_file() else b""
-    bytes_out = sum(spec.step_bytes for spec in project.outputs)
+    bytes_out = sum(_EVENT_HEAD.size + event.bytes for event in events)
+    bytes_out += sum(spec.step_bytes for spec in project.outputs)
     count = layout.samples * layout.steps
     expected = count * bytes_out + _TRAILER.size
     words = _TRAILER.unpack(data[-_TRAILER.size :]) if len(data) >= _TRAILER.size else (0,) * 8
@@ -135,9 +156,26 @@ def read_output(folder: Path, project: Project, layout: Layout) -> tuple[dict[st
     table = np.frombuffer(data, dtype=np.uint8, count=count * bytes_out).reshape(count, bytes_out)
     lead = (layout.samples, layout.steps) if layout.step_axis else (layout.samples,)
     outputs: dict[str, NDArray[np.generic]] = {}
-    at = 0
+    traced, at = _read_events(table, project, events)
     for spec in project.outputs:
         block = np.ascontiguousarray(table[:, at : at + spec.step_bytes])
         outputs[spec.name] = block.view(element_type(spec)).reshape(*lead, *spec.shape)
         at += spec.step_bytes
-    return outputs, Trailer(words[2], words[3], words[4] or None, words[5] or None)
+    return Output(outputs, Trailer(words[2], words[3], words[4] or None, words[5] or None), traced)
+
+
+def _read_events(
+    table: NDArray[np.uint8], project: Project, events: Sequence[Event]
+) -> tuple[tuple[NDArray[np.uint8], ...], int]:
+    """The events at the start of every row of ``table``, and where they end."""
+    traced = []
+    at = 0
+    for event in events:
+        head = np.frombuffer(_EVENT_HEAD.pack(event.node, event.bytes), dtype=np.uint8)
+        start = at + _EVENT_HEAD.size
+        if not np.array_equal(table[:, at:start], np.broadcast_to(head, (len(table), len(head)))):
+            what = f"recorded something else than {event.bytes} bytes of node {event.node}"
+            raise ValidationError(Problem(project.name, what, hint="convert the model again"))
+        at = start + event.bytes
+        traced.append(np.ascontiguousarray(table[:, start:at]))
+    return tuple(traced), at
