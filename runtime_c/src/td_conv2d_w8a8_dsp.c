@@ -5,11 +5,9 @@
 #include "td_block_dsp.h"
 #include "td_gather_dsp.h"
 
-/* The pixel of an input row, or padding. */
-static inline const int8_t *td_pixel(const td_conv2d_dsp_params *restrict p, const int8_t *row, const int8_t *pad,
-                                     int32_t column)
+static inline int td_is_column(const td_conv2d_dsp_params *restrict p, int32_t column)
 {
-    return row == pad || column < 0 || column >= p->in_width ? pad : row + column * p->in_channels;
+    return column >= 0 && column < p->in_width;
 }
 
 static inline int8_t *td_copy_columns(int8_t *to, const int8_t *from, int32_t size)
@@ -42,7 +40,8 @@ static const int8_t *td_collect(const td_conv2d_dsp_params *restrict p, const in
         return spare;
     }
     for (int32_t kx = 0; kx < p->kernel_w; kx++) {
-        to = td_copy_columns(to, td_pixel(p, row, pad, left + kx * p->dilation), channels);
+        const int32_t column = left + kx * p->dilation;
+        to = td_copy_columns(to, td_is_column(p, column) ? row + column * channels : pad, channels);
     }
     return spare;
 }
@@ -62,14 +61,27 @@ static TD_NOINLINE void td_gather_split(const td_conv2d_dsp_params *restrict p, 
         td_gather_list_dsp(list, windows, whole);
         return;
     }
-    td_gather_dsp column = *whole;
-    column.groups = p->in_channels / 4;
-    column.skip = (size - p->in_channels) * 4;
-    for (int32_t kx = 0; kx < p->kernel_w; kx++) {
-        for (int32_t i = 0; i < 2 * p->kernel_h; i++) {
-            list[i] = td_pixel(p, rows[i / 2], pad, left[i % 2] + kx * p->dilation);
+    td_gather_dsp run = *whole;
+    for (int32_t kx = 0; kx < p->kernel_w;) {
+        /* columns in which both windows are inside the row, or one, or none, as long as they lie together */
+        const int inside0 = td_is_column(p, left[0] + kx * p->dilation);
+        const int inside1 = td_is_column(p, left[1] + kx * p->dilation);
+        int32_t columns = 1;
+        while (p->dilation == 1 && kx + columns < p->kernel_w && td_is_column(p, left[0] + kx + columns) == inside0 &&
+               td_is_column(p, left[1] + kx + columns) == inside1) {
+            columns++;
         }
-        td_gather_list_dsp(list, windows + 2 * kx * p->in_channels, &column);
+        const int32_t at0 = (left[0] + kx * p->dilation) * p->in_channels;
+        const int32_t at1 = (left[1] + kx * p->dilation) * p->in_channels;
+        for (int32_t ky = 0; ky < p->kernel_h; ky++) {
+            const int8_t *const row = rows[ky];
+            list[2 * ky] = inside0 && row != pad ? row + at0 : pad;
+            list[2 * ky + 1] = inside1 && row != pad ? row + at1 : pad;
+        }
+        run.groups = columns * p->in_channels / 4;
+        run.skip = (size - columns * p->in_channels) * 4;
+        td_gather_list_dsp(list, windows + 2 * kx * p->in_channels, &run);
+        kx += columns;
     }
 }
 
