@@ -4,12 +4,12 @@
  *
  * rows     kernel_h pointers to input rows [in_width][in_channels] int8; a row of padding is a row of the zero point
  * zeros    in_channels bytes of the zero point, for columns outside a row
- * weights  int8 [out_channels / 2][kernel_h][kernel_w][in_channels][2]
- * requant  one record an output channel, td_pairs.h
+ * weights  int8 [ceil(out_channels / 2)][kernel_h][kernel_w][in_channels][2]; an odd last channel is paired with zeros
+ * requant  one record an output channel, and one more where they are odd; td_pairs.h
  * out      [out_width][out_channels] int8; may lie over input that is no longer needed, four pixels at a time
  * scratch  8 * kernel_h * kernel_w * in_channels bytes: the windows of four pixels
  *
- * out_channels is even. Source: TFLite CONV_2D int8.
+ * Source: TFLite CONV_2D int8.
  */
 #ifndef TD_CONV2D_PAIRS_H
 #define TD_CONV2D_PAIRS_H

@@ -36,18 +36,45 @@ static td_pairs td_prepare(const td_conv2d_pairs_params *restrict p, const int8_
     }
     td_gather(p, rows, x, step, scratch);
     block.taps = p->window.kernel_h * p->window.kernel_w * p->window.in_channels;
-    block.channels = p->out_channels;
+    block.channels = p->out_channels & ~1;
     block.zero_point = p->zero_point;
     return block;
+}
+
+/* Change the block to the last channel alone, whose outputs go to last[0], [2], [4] and [6]. */
+static void td_alone(td_pairs *block)
+{
+    block->channels = 2;
+    for (int32_t i = 0; i < 3; i++) {
+        block->distance[i] = 2 * (i + 1);
+    }
+}
+
+/* The last channel's outputs to where they belong. */
+static void td_place(const td_conv2d_pairs_params *restrict p, int32_t x, const int8_t *restrict last, int8_t *out)
+{
+    for (int32_t i = 0; i < 4 && x + i < p->out_width; i++) {
+        out[i * p->out_channels] = last[2 * i];
+    }
 }
 
 void td_conv2d_pairs_w8a8(const td_conv2d_pairs_params *restrict p, const int8_t *const *rows,
                           const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                           int32_t *scratch)
 {
+    const int32_t even = p->out_channels & ~1;
     for (int32_t x = 0; x < p->out_width; x += 4) {
-        const td_pairs block = td_prepare(p, rows, x, scratch);
-        td_pairs_affine(scratch, weights, out + x * p->out_channels, &block, requant);
+        td_pairs block = td_prepare(p, rows, x, scratch);
+        if (even != 0) {
+            td_pairs_affine(scratch, weights, out, &block, requant);
+        }
+        if (even != p->out_channels) {
+            int8_t last[8];
+            td_alone(&block);
+            td_pairs_affine(scratch, weights + even * block.taps, last, &block, requant + even);
+            td_place(p, x, last, out + even);
+        }
+        out += 4 * p->out_channels;
     }
 }
 
@@ -55,8 +82,18 @@ void td_conv2d_pairs_w8a8_exact(const td_conv2d_pairs_params *restrict p, const 
                                 const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                 int32_t *scratch)
 {
+    const int32_t even = p->out_channels & ~1;
     for (int32_t x = 0; x < p->out_width; x += 4) {
-        const td_pairs block = td_prepare(p, rows, x, scratch);
-        td_pairs_exact(scratch, weights, out + x * p->out_channels, &block, requant);
+        td_pairs block = td_prepare(p, rows, x, scratch);
+        if (even != 0) {
+            td_pairs_exact(scratch, weights, out, &block, requant);
+        }
+        if (even != p->out_channels) {
+            int8_t last[8];
+            td_alone(&block);
+            td_pairs_exact(scratch, weights + even * block.taps, last, &block, requant + even);
+            td_place(p, x, last, out + even);
+        }
+        out += 4 * p->out_channels;
     }
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from tinydeploy.lower._contract import Table
@@ -10,6 +12,11 @@ from tinydeploy.lower.requantise import RECORDS, affine_records
 
 SHIFT = 2  # built into td_pairs_affine
 _FIELD = 2**22  # bound of a sum in its field
+
+
+def even_records(table: Table) -> Table:
+    """The table with a last record of zeros where their number is odd."""
+    return dataclasses.replace(table, data=np.append(table.data, np.zeros(len(table.data) % 2, table.data.dtype)))
 
 
 def requant_table(lin: Linear) -> Table | None:

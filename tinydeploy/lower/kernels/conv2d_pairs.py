@@ -18,7 +18,7 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._pairs import requant_table
+from tinydeploy.lower._pairs import even_records, requant_table
 from tinydeploy.lower._rows import Plane, halves
 from tinydeploy.lower.kernels.conv2d import conv_plane, interleave, pad_tables, window_fields
 from tinydeploy.ops.conv2d import Conv2d
@@ -27,11 +27,11 @@ OPERATOR = "conv2d"
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for ungrouped int8 with constant weights, one sample and an even number of output channels."""
+    """One offer for ungrouped int8 with constant weights and one sample."""
     op = ctx.node.op
     if not isinstance(op, Conv2d) or not ctx.target.has_long_multiply or op.groups != 1:
         return []
-    if ctx.signature.input(0).shape[0] != 1 or ctx.signature.outputs[0].shape[3] % 2:
+    if ctx.signature.input(0).shape[0] != 1:
         return []
     lin = linear(ctx, (0, 1, 2, 3))
     requant = None if lin is None else requant_table(lin)
@@ -59,7 +59,7 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
         sources=("td_conv2d_pairs_w8a8.c", "td_pairs.c"),
         tables=(
             Table("weights", "int8_t", interleave(lin.weights, 1, 2)),
-            requant,
+            even_records(requant),
             *((zeros,) if beside else ()),
             *pad_tables(plane, zero_point),
         ),
@@ -81,7 +81,7 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
 
 def _cost(ctx: LowerContext, plane: Plane, terms: int, affine: bool) -> Cost:
     blocks = plane.out_height * -(-plane.out_width // 4)
-    pairs = blocks * plane.out_channels // 2
+    pairs = blocks * -(-plane.out_channels // 2)
     instructions = pairs * (7.1 * terms + (71 if affine else 103)) + blocks * (11 * terms + 90)
     # a long multiply takes one cycle on the cores with the SIMD, about 4.5 on the M3
     cycles = pairs * (terms * (10 if ctx.target.cpu_class != "plain" else 24) + 110) + blocks * (17 * terms + 130)
