@@ -9,7 +9,8 @@
  * scratch  aligned to 4: the windows, 4 words a tap and 4 a window (2 and 2 where a row has three pixels or less);
  * then, where a block reaches over the end of a row, as many columns of in_channels / groups as it sees
  *
- * `_sums` and `_exact` take the taps in several windows. Source: TFLite CONV_2D int8.
+ * The first two have all taps in one window and act_min = -128, act_max = 127; the `_sums` are for all else.
+ * Source: TFLite CONV_2D int8.
  */
 #ifndef TD_CONV2D_TRIO_H
 #define TD_CONV2D_TRIO_H
@@ -30,17 +31,20 @@ typedef struct {
     int32_t act_max;
 } td_conv2d_trio_params;
 
-/* All taps in one window. */
 void td_conv2d_trio_w8a8(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                          const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                          uint32_t *scratch);
+
+void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                               const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
+                               uint32_t *scratch);
 
 void td_conv2d_trio_w8a8_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                               const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                               uint32_t *scratch);
 
-void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                               const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
-                               uint32_t *scratch);
+void td_conv2d_trio_w8a8_exact_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                    const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
+                                    uint32_t *scratch);
 
 #endif

@@ -12,7 +12,10 @@
  * window   {start of a, start of b, then A, B of every tap}, for six pixels {a, b, a', b', then A, B, A', B' of every
  *          tap}: uint32
  * weights  uint8 [channels][taps]
- * affine   records td_affine, y = ((acc * m + c) >> 32) >> shift, saturated to int8; |acc * m + c| < 2^53
+ * affine   records td_affine, y = ((acc * m + c) >> 32) >> shift; |acc * m + c| < 2^53; `constant` is 10 + shift
+ * exact    records td_exact with shift < 0, |acc + bias| < 2^20; `constant` is 2 * (output zero point) + 1
+ *
+ * Both saturate to int8.
  *
  * Source: derived here.
  */
@@ -22,12 +25,12 @@
 #include "td_requant.h"
 
 typedef struct {
-    const td_affine *requant;
-    int32_t taps;     /* > 0 */
-    int32_t channels; /* > 0 */
-    int32_t distance; /* between the outputs of two pixels */
-    int32_t pixels;   /* outputs kept: 1..6, 1..3 */
-    int32_t shift;
+    const void *requant; /* a record a channel */
+    int32_t taps;        /* > 0 */
+    int32_t channels;    /* > 0 */
+    int32_t distance;    /* between the outputs of two pixels */
+    int32_t pixels;      /* outputs kept: 1..6, 1..3 */
+    int32_t constant;
 } td_trio;
 
 /* A window being packed. */
@@ -40,6 +43,8 @@ typedef struct {
 /* Outputs of a window: channel c of pixel i to out[i * distance + c]. */
 void td_trio_affine6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_exact6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_exact3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 
 /* One channel's sums over a window. */
 void td_trio_sums6(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums);

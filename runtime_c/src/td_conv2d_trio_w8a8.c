@@ -94,8 +94,7 @@ static void td_gather(const td_conv2d_trio_params *restrict p, const int8_t *con
 
 /* All channels of a group from sums, window by window. */
 TD_INLINE void td_by_sums(const td_conv2d_trio_params *restrict p, const uint32_t *windows, int32_t words,
-                          const uint8_t *restrict weights, const void *restrict requant, int8_t *out,
-                          const td_trio *restrict block, int exact)
+                          const uint8_t *restrict weights, int8_t *out, const td_trio *restrict block, int exact)
 {
     for (int32_t c = 0; c < block->channels; c++) {
         int32_t total[6] = {0, 0, 0, 0, 0, 0};
@@ -117,23 +116,25 @@ TD_INLINE void td_by_sums(const td_conv2d_trio_params *restrict p, const uint32_
         }
         int8_t *to = out + c;
         for (int32_t i = 0; i < block->pixels; i++) {
-            const int32_t y = exact ? td_requant_exact(total[i], (const td_exact *)requant + c, p->zero_point)
-                                    : td_requant_affine(total[i], (const td_affine *)requant + c, p->shift);
+            const int32_t y = exact ? td_requant_exact(total[i], (const td_exact *)block->requant + c, p->zero_point)
+                                    : td_requant_affine(total[i], (const td_affine *)block->requant + c, p->shift);
             *to = (int8_t)td_clamp(y, p->act_min, p->act_max);
             to += block->distance;
         }
     }
 }
 
-/* `form`: 0 affine in one window, 1 affine from sums, 2 exact from sums. */
+enum { TD_AFFINE, TD_EXACT, TD_AFFINE_SUMS, TD_EXACT_SUMS };
+
 TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                              const uint8_t *restrict weights, const void *restrict requant, int8_t *out,
                              uint32_t *scratch, int form)
 {
     const td_window *const w = &p->window;
+    const int exact = form == TD_EXACT || form == TD_EXACT_SUMS;
     const int32_t depth = w->in_channels / p->groups;
-    td_trio block = {NULL,    w->kernel_h * w->kernel_w * depth, p->out_channels / p->groups, p->out_channels, 0,
-                     p->shift};
+    td_trio block = {requant, w->kernel_h * w->kernel_w * depth, p->out_channels / p->groups, p->out_channels, 0, 0};
+    block.constant = exact ? 2 * p->zero_point + 1 : 10 + p->shift;
     for (int32_t x = 0; x < p->out_width; x += 6) {
         const int32_t left = p->out_width - x;
         const int32_t words = left > 3 ? 4 : 2;
@@ -142,18 +143,15 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
             const int32_t channel = group * block.channels;
             const uint8_t *const mine = weights + channel * block.taps;
             int8_t *const to = out + channel;
+            block.requant = exact ? (const void *)((const td_exact *)requant + channel)
+                                  : (const void *)((const td_affine *)requant + channel);
             td_gather(p, rows, x * w->stride - w->pad_left, group * depth, words, scratch);
-            if (form == 2) {
-                td_by_sums(p, scratch, words, mine, (const td_exact *)requant + channel, to, &block, 1);
-            } else if (form == 1) {
-                td_by_sums(p, scratch, words, mine, (const td_affine *)requant + channel, to, &block, 0);
+            if (form == TD_AFFINE_SUMS || form == TD_EXACT_SUMS) {
+                td_by_sums(p, scratch, words, mine, to, &block, exact);
+            } else if (words == 4) {
+                (exact ? td_trio_exact6 : td_trio_affine6)(scratch, mine, to, &block);
             } else {
-                block.requant = (const td_affine *)requant + channel;
-                if (words == 4) {
-                    td_trio_affine6(scratch, mine, to, &block);
-                } else {
-                    td_trio_affine3(scratch, mine, to, &block);
-                }
+                (exact ? td_trio_exact3 : td_trio_affine3)(scratch, mine, to, &block);
             }
         }
         out += 6 * p->out_channels;
@@ -164,19 +162,26 @@ void td_conv2d_trio_w8a8(const td_conv2d_trio_params *restrict p, const int8_t *
                          const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                          uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, 0);
-}
-
-void td_conv2d_trio_w8a8_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                              const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
-                              uint32_t *scratch)
-{
-    td_conv2d_row(p, rows, weights, requant, out, scratch, 1);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE);
 }
 
 void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                                const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, 2);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT);
+}
+
+void td_conv2d_trio_w8a8_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                              const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                              uint32_t *scratch)
+{
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE_SUMS);
+}
+
+void td_conv2d_trio_w8a8_exact_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                    const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
+                                    uint32_t *scratch)
+{
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT_SUMS);
 }

@@ -28,14 +28,16 @@ TD_INLINE void td_trio_sums(const uint32_t *window, const uint8_t *restrict weig
     }
 }
 
-TD_INLINE void td_trio_affine(const uint32_t *window, const uint8_t *restrict weights, int8_t *out,
-                              const td_trio *restrict p, int32_t trios)
+TD_INLINE void td_trio_block(const uint32_t *window, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict p, int32_t trios, int exact)
 {
     for (int32_t c = 0; c < p->channels; c++) {
         int32_t sums[6];
         td_trio_sums(window, weights + c * p->taps, p->taps, sums, trios);
         for (int32_t i = 0; i < p->pixels; i++) {
-            const int32_t y = td_requant_affine(sums[i], p->requant + c, p->shift);
+            const int32_t y = exact
+                                  ? td_requant_exact(sums[i], (const td_exact *)p->requant + c, (p->constant - 1) >> 1)
+                                  : td_requant_affine(sums[i], (const td_affine *)p->requant + c, p->constant - 10);
             out[i * p->distance + c] = (int8_t)td_clamp(y, -128, 127);
         }
     }
@@ -60,12 +62,22 @@ TD_INLINE void td_trio_pack(const int8_t *x, int32_t taps, td_trio_packer *restr
 
 void td_trio_affine6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_affine(window, weights, out, p, 2);
+    td_trio_block(window, weights, out, p, 2, 0);
 }
 
 void td_trio_affine3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_affine(window, weights, out, p, 1);
+    td_trio_block(window, weights, out, p, 1, 0);
+}
+
+void td_trio_exact6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_block(window, weights, out, p, 2, 1);
+}
+
+void td_trio_exact3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_block(window, weights, out, p, 1, 1);
 }
 
 void td_trio_sums6(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums)

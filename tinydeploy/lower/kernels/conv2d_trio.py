@@ -51,14 +51,16 @@ def taps_together(weights: Ints) -> int:
 
 
 def _form(lin: Linear, together: int) -> str:
-    """The end of the C function's name: "" affine in assembly, "_sums" affine in C, "_exact"."""
-    if not lin.requant.affine:
-        return "_exact"
+    """The end of the C function's name."""
     s, records = lin.scaling, lin.requant.records
-    c = (records["c_hi"].astype(np.int64) << 32) + records["c_lo"].astype(np.int64)
-    ends = np.abs(np.stack([s.low, s.high]) * records["m"].astype(np.int64) + c)
     whole = together == lin.weights.shape[1] and (s.act_min, s.act_max) == (-128, 127)
-    return "" if whole and int(ends.max(initial=0)) < _PRODUCT and int(np.abs(c).max(initial=0)) < _PRODUCT else "_sums"
+    if lin.requant.affine:
+        c = (records["c_hi"].astype(np.int64) << 32) + records["c_lo"].astype(np.int64)
+        ends = np.abs(np.stack([s.low, s.high]) * records["m"].astype(np.int64) + c)
+        return "" if whole and int(np.maximum(ends, np.abs(c)).max(initial=0)) < _PRODUCT else "_sums"
+    ends = np.abs(np.stack([s.low, s.high]) + s.bias)
+    whole &= int(ends.max(initial=0)) < _FIELD and bool((records["shift"] < 0).all())
+    return "_exact" if whole else "_exact_sums"
 
 
 def _staged_columns(plane: Plane) -> int:
@@ -93,7 +95,7 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
         ),
         access=plane.access(halves(plane.out_width, 6), reads_first=groups == 1, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_trio.h",),
-        sources=("td_conv2d_trio_w8a8.c", "td_trio.c", "td_trio_v6m.c"),
+        sources=("td_conv2d_trio_w8a8.c", "td_trio.c", "td_trio_v6m.c", "td_trio_blocks_v6m.c"),
         tables=(
             Table("weights", "uint8_t", (lin.weights + 128).astype(np.uint8).ravel()),
             lin.requant.table(),
@@ -122,7 +124,7 @@ def _cost(plane: Plane, taps: int, groups: int, form: str) -> Cost:
     sixes = sum(end - begin > 3 for begin, end in blocks) * plane.out_height
     threes = len(blocks) * plane.out_height - sixes
     outputs = plane.out_height * plane.out_row
-    per_output = {"": 21, "_sums": 60, "_exact": 90}[form]
+    per_output = {"": 21, "_exact": 25, "_sums": 60, "_exact_sums": 90}[form]
     per_channel = sixes * (10.4 * taps + 66) + threes * (6.4 * taps + 50)
     gather = groups * (sixes * (30 * taps + 300) + threes * (17 * taps + 250))
     instructions = int(plane.out_channels * per_channel + gather + outputs * per_output)
