@@ -40,7 +40,7 @@ class Model:
         types.
         """
         from tinydeploy.ops import execute
-        from tinydeploy.validate import check
+        from tinydeploy.validation import check
 
         feeds = self._feeds(self.graph, inputs)
         return execute.run_integer(self.graph, check.prepare(self.graph, feeds, None).fed)
@@ -48,7 +48,7 @@ class Model:
     def run_float(self, inputs: Inputs) -> dict[str, Array]:
         """The float reference, float32; ``inputs`` as for `run_integer`."""
         from tinydeploy.ops import execute
-        from tinydeploy.validate import check
+        from tinydeploy.validation import check
 
         return execute.run_float(self.reference, check.prepare(self.graph, self._feeds(self.graph, inputs), None).real)
 
@@ -89,7 +89,7 @@ def validate(
     project: Project, *, board: str, data: Inputs, labels: Array | None = None, metric: str | None = None
 ) -> dict[str, Any]:
     """Build and run a compiled project on a board (or ``"host"``) and compare; the document of `validate --json`."""
-    from tinydeploy.validate import check
+    from tinydeploy.validation import check
 
     with tempfile.TemporaryDirectory(prefix="tinydeploy-") as scratch:
         path = Path(scratch) / "project"

@@ -109,7 +109,7 @@ def _quantised(path: Path) -> tuple[Graph, Graph]:
 
 def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, report: Callable[[str], None]) -> list[Row]:
     """Convert, build and run every model for every core on one random input, checking that it is bit-exact."""
-    from tinydeploy.validate import check
+    from tinydeploy.validation import check
 
     paths = find_models(folder)
     rows = []

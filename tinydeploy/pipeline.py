@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tinydeploy.ir import Array, Graph
     from tinydeploy.target.board import Board
     from tinydeploy.target.toolchain import BuildResult
-    from tinydeploy.validate.check import Samples
+    from tinydeploy.validation.check import Samples
 
 Report = Callable[[str], None]
 DEFAULT_CPU = "cortex-m4"
@@ -169,7 +169,7 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
     optimised = optimise(graph, options.dump_after)
     checked_against = None
     if options.check and path is not None:
-        from tinydeploy.validate.oracle import check_against
+        from tinydeploy.validation.oracle import check_against
 
         report("comparing the imported graph with the model's own runtime")
         checked_against = check_against(path, optimised)
@@ -245,7 +245,7 @@ def evaluation_data(
     Raises: UsageError unless exactly one of ``file`` and ``random_samples`` is given; InputError for unusable data.
     """
     from tinydeploy.data import load_data
-    from tinydeploy.validate import check
+    from tinydeploy.validation import check
 
     if (file is None) == (random_samples is None):
         raise UsageError(Problem(str(folder.path), "what should it be run on?", "either --data FILE or --random N"))
@@ -281,9 +281,9 @@ def validate(
     """
     from tinydeploy.target.board import load_board
     from tinydeploy.target.toolchain import build_firmware, build_host
-    from tinydeploy.validate import check
-    from tinydeploy.validate.host import run_host
-    from tinydeploy.validate.qemu import run_qemu
+    from tinydeploy.validation import check
+    from tinydeploy.validation.host import run_host
+    from tinydeploy.validation.qemu import run_qemu
 
     board = load_board(board_name)
     report(f"compiling for {board.name}")
@@ -323,7 +323,7 @@ def _add_trace(
     """What only a run that records every node can tell: the first node that differs, and errors of float nodes inside
     the model. Without ``per_layer`` it is made for the latter only, where there are any and the board has room.
     """
-    from tinydeploy.validate import check, trace
+    from tinydeploy.validation import check, trace
 
     computing = {node["name"] for node in folder.manifest["nodes"] if node.get("function")}
     islands = [island for island in result["float_islands"] if island["node"] in computing]

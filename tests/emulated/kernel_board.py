@@ -16,8 +16,8 @@ from tinydeploy.ops.execute import run_integer
 from tinydeploy.plan import plan
 from tinydeploy.target.board import load_board
 from tinydeploy.target.toolchain import build_firmware
-from tinydeploy.validate.qemu import run_qemu
-from tinydeploy.validate.run import NodeCount
+from tinydeploy.validation.qemu import run_qemu
+from tinydeploy.validation.run import NodeCount
 
 Choose = Callable[[list[Offer]], Offer]
 

@@ -15,9 +15,9 @@ from tinydeploy.errors import BoardError, InputError, ToolError, ValidationError
 from tinydeploy.target import toolchain
 from tinydeploy.target.board import board_names, load_board
 from tinydeploy.target.toolchain import build_firmware, build_host
-from tinydeploy.validate import profile, qemu
-from tinydeploy.validate.host import run_host
-from tinydeploy.validate.qemu import run_qemu
+from tinydeploy.validation import profile, qemu
+from tinydeploy.validation.host import run_host
+from tinydeploy.validation.qemu import run_qemu
 
 QEMU_BOARDS = [name for name in board_names() if load_board(name).kind == "qemu"]
 pytestmark = pytest.mark.qemu

@@ -18,7 +18,7 @@ from tests.conftest import REPO, need_tool
 from tinydeploy import pipeline
 from tinydeploy.ir import Graph
 from tinydeploy.ops import execute
-from tinydeploy.validate import check
+from tinydeploy.validation import check
 
 DIGITS = REPO / "examples" / "digits"
 FILES = ("digits.keras", "digits.onnx", "digits.tflite")

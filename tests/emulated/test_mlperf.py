@@ -14,7 +14,7 @@ from tests import mlperf
 from tests.conftest import need_module, need_shared, need_tool
 from tinydeploy import pipeline
 from tinydeploy.ir import Graph
-from tinydeploy.validate import check, compare
+from tinydeploy.validation import check, compare
 
 # how many real inputs a board runs (emulation is slow; the first ones of the set), and as many random ones / 4
 SUBSET = {"ad": 40, "kws": 20, "sww": 20, "ic_resnet8": 8, "vww": 8}
@@ -100,7 +100,7 @@ def test_host_under_sanitizers(graphs, name: str, cpu: str, tmp_path: Path) -> N
 def test_twin_equals_litert_reference(graphs, name: str) -> None:
     need_module("ai_edge_litert")
     from tinydeploy.ops import execute
-    from tinydeploy.validate.oracle import run_oracle
+    from tinydeploy.validation.oracle import run_oracle
 
     graph = graph_of(graphs, name)
     samples = some_inputs(graph, name, 1000, 100)

@@ -16,7 +16,7 @@ from tinydeploy import pipeline
 from tinydeploy.data import load_data
 from tinydeploy.ir import Graph
 from tinydeploy.ops.execute import run_integer
-from tinydeploy.validate import check
+from tinydeploy.validation import check
 
 STATE = {"h_in": "h_out"}
 SAMPLES = 4

@@ -18,7 +18,7 @@ from tinydeploy.errors import BoardError, InputError
 from tinydeploy.ir import Elem, Graph, Quant, State, Type
 from tinydeploy.target import toolchain
 from tinydeploy.target.board import load_board
-from tinydeploy.validate import check
+from tinydeploy.validation import check
 
 DIGITS = REPO / "examples" / "digits" / "digits_int8.tflite"
 PLACES = [("host", "host"), pytest.param("cortex-m4f", "mps2-an386", marks=pytest.mark.qemu)]
@@ -169,7 +169,7 @@ def test_float_nodes(cpu: str, board: str, last: bool, tmp_path: Path, monkeypat
         raise BoardError([])
 
     for build in ("build_firmware", "build_host"):
-        monkeypatch.setattr(f"tinydeploy.validate.trace.{build}", no_room)
+        monkeypatch.setattr(f"tinydeploy.validation.trace.{build}", no_room)
     result = pipeline.validate(folder, board, drawn(folder.quantised), profile=False)
     errors = {island["node"]: island["max_rel_error"] for island in result["float_islands"]}
     assert errors == {"to_float": None, "turned": None, **({"at_end": 0.0} if last else {})}

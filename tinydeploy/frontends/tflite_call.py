@@ -10,7 +10,7 @@ from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import Builder, clamp_of, make, same_padding, short
 from tinydeploy.frontends.tflite_model import Model, Operator
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, PADDINGS
-from tinydeploy.ir import Array, Elem, Quant, Type, Value
+from tinydeploy.ir import Array, Quant, Type, Value
 
 
 class Importer:

@@ -348,7 +348,7 @@ def test_equals_keras_on_its_own_files(tmp_path) -> None:
     need_module("keras", "tensorflow")
     pytest.importorskip("keras")
     from tests.unit.frontends.keras_models import save_models
-    from tinydeploy.validate.oracle import check_against
+    from tinydeploy.validation.oracle import check_against
 
     for path in save_models(tmp_path):
         graph = load(path)

@@ -11,7 +11,7 @@ from tinydeploy.errors import InputError, UnsupportedError
 from tinydeploy.frontends import load
 from tinydeploy.ir import Elem
 from tinydeploy.ops.execute import run_float
-from tinydeploy.validate.oracle import check_against
+from tinydeploy.validation.oracle import check_against
 
 I32 = np.int32
 

@@ -57,7 +57,12 @@ __asm__(".syntax unified\\n.text\\n.global td_asm\\n.type td_asm, %function\\n.t
     ("kernel", "call", "bound", "reason"),
     [
         # Declared use counts, even where the code shows another.
-        (ASSEMBLY.replace("DECLARED", ".global __td_stack_td_asm\\n.set __td_stack_td_asm, 64\\n"), "td_asm();", 64, ""),
+        (
+            ASSEMBLY.replace("DECLARED", ".global __td_stack_td_asm\\n.set __td_stack_td_asm, 64\\n"),
+            "td_asm();",
+            64,
+            "",
+        ),
         # Undeclared: pushes and subtractions are added up; a label inside does not end the function.
         (ASSEMBLY.replace("DECLARED", ""), "td_asm();", 60, ""),
         ("void (*td_asm_pointer)(void);\n", "td_asm_pointer();", None, "calls through a pointer"),

@@ -15,7 +15,7 @@ from tinydeploy.target.mapfile import read_map
 from tinydeploy.target.project import load_project
 from tinydeploy.target.stack import count_registers, read_su
 from tinydeploy.target.toolchain import render_main
-from tinydeploy.validate.cycles import CycleModel
+from tinydeploy.validation.cycles import CycleModel
 
 MAP = """
 Discarded input sections

@@ -13,12 +13,12 @@ from tinydeploy.ir import Array, Graph, Node
 from tinydeploy.ops import execute
 from tinydeploy.target.board import Board
 from tinydeploy.target.toolchain import build_firmware, build_host
-from tinydeploy.validate import compare
-from tinydeploy.validate.check import Samples
-from tinydeploy.validate.compare import Mismatch
-from tinydeploy.validate.host import run_host
-from tinydeploy.validate.qemu import run_qemu
-from tinydeploy.validate.stream import Event
+from tinydeploy.validation import compare
+from tinydeploy.validation.check import Samples
+from tinydeploy.validation.compare import Mismatch
+from tinydeploy.validation.host import run_host
+from tinydeploy.validation.qemu import run_qemu
+from tinydeploy.validation.stream import Event
 
 SAMPLES = 4  # traced at most, beside one that is known to differ
 BUDGET = 2**26  # bytes of a trace

@@ -14,9 +14,9 @@ from tinydeploy.target.board import Board
 from tinydeploy.target.elf import read_elf
 from tinydeploy.target.sizes import BuildResult
 from tinydeploy.target.tools import require_tool
-from tinydeploy.validate.profile import IcountProfiler, PluginProfiler, choose_profiler
-from tinydeploy.validate.run import RunResult, failure, run_program
-from tinydeploy.validate.stream import Event, layout_of, read_output, write_input
+from tinydeploy.validation.profile import IcountProfiler, PluginProfiler, choose_profiler
+from tinydeploy.validation.run import RunResult, failure, run_program
+from tinydeploy.validation.stream import Event, layout_of, read_output, write_input
 
 
 def qemu_command(board: Board, elf: Path) -> list[str]:

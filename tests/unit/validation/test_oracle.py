@@ -14,7 +14,7 @@ from tests.unit.frontends.tflite_build import TfliteModel, small_cnn
 from tinydeploy.errors import InputError, ToolError
 from tinydeploy.frontends import load
 from tinydeploy.frontends.keras_file import open_keras
-from tinydeploy.validate import oracle
+from tinydeploy.validation import oracle
 
 
 @pytest.fixture

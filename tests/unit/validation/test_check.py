@@ -8,10 +8,10 @@ from tinydeploy import ops
 from tinydeploy.ir import Graph, Node
 from tinydeploy.ops import execute
 from tinydeploy.quant import quantise
-from tinydeploy.validate import check, compare, trace
-from tinydeploy.validate.check import Samples
-from tinydeploy.validate.compare import Mismatch
-from tinydeploy.validate.trace import NodeTrace, Trace
+from tinydeploy.validation import check, compare, trace
+from tinydeploy.validation.check import Samples
+from tinydeploy.validation.compare import Mismatch
+from tinydeploy.validation.trace import NodeTrace, Trace
 
 
 def with_island() -> tuple[Graph, Graph, Samples]:

@@ -12,7 +12,7 @@ from tinydeploy.ir.types import dequantise, quantise
 from tinydeploy.ops import execute
 from tinydeploy.ops.dequantize import Dequantize
 from tinydeploy.ops.quantize import Quantize
-from tinydeploy.validate import compare
+from tinydeploy.validation import compare
 
 #: Relative. Float results are expected to be equal in every bit within a class of cores, this close across classes.
 FLOAT_TOLERANCE = 1e-5

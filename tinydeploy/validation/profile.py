@@ -19,9 +19,9 @@ from tinydeploy.target.disasm import Listing, disassemble
 from tinydeploy.target.elf import Elf, read_elf
 from tinydeploy.target.sizes import BuildResult
 from tinydeploy.target.tools import tool_version
-from tinydeploy.validate.cycles import CycleModel
-from tinydeploy.validate.run import HotFunction, Instructions, NodeCount
-from tinydeploy.validate.stream import Trailer
+from tinydeploy.validation.cycles import CycleModel
+from tinydeploy.validation.run import HotFunction, Instructions, NodeCount
+from tinydeploy.validation.stream import Trailer
 
 _EVENTS, _COUNTS = "td_events.txt", "td_counts.txt"
 _PLUGIN_FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tinydeploy.target.project import parse_manifest
-from tinydeploy.validate.run import RunResult, failure, run_program
-from tinydeploy.validate.stream import Event, layout_of, read_output, write_input
+from tinydeploy.validation.run import RunResult, failure, run_program
+from tinydeploy.validation.stream import Event, layout_of, read_output, write_input
 
 
 def run_host(

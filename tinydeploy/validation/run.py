@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from tinydeploy.errors import Problem, ValidationError
 from tinydeploy.target.elf import Elf
-from tinydeploy.validate.cycles import MODEL as CYCLE_MODEL
-from tinydeploy.validate.stream import STATUS
+from tinydeploy.validation.cycles import MODEL as CYCLE_MODEL
+from tinydeploy.validation.stream import STATUS
 
 
 @dataclasses.dataclass(frozen=True)
