@@ -54,7 +54,7 @@ def lower(graph: Graph, target: Target) -> list[Lowered]:
             problems.append(_refusal(graph, node))
     if problems:
         raise UnsupportedError(problems)
-    _check_encodings(graph, lowered)
+    check_encodings(graph, lowered)
     return lowered
 
 
@@ -80,7 +80,7 @@ def _refusal(graph: Graph, node: Node) -> Problem:
     )
 
 
-def _check_encodings(graph: Graph, lowered: list[Lowered]) -> None:
+def check_encodings(graph: Graph, lowered: list[Lowered]) -> None:
     """Every edge has one layout: what a kernel writes is what the next one reads, and the outside is dense."""
     written = dict.fromkeys(graph.inputs, DENSE)
     faults: list[Problem] = []
