@@ -1,6 +1,7 @@
 /* td_add_dsp.h - element-wise sum or difference of two dense int8 operands, for cores with the 32-bit SIMD.
  *
- * y = clamp((a * a_multiplier + b * b_multiplier + offset) >> 20), all in int32; proved by the converter on all pairs
+ * y = clamp((a * a_multiplier + b * b_multiplier + offset) >> shift), all in int32; proved by the converter on all
+ * pairs
  *
  * a, b, out  [size] int8; out may lie exactly over an operand, or below it
  *
@@ -21,5 +22,7 @@ typedef struct {
 } td_add_dsp_params;
 
 void td_add_s8_dsp(const td_add_dsp_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out);
+
+void td_add_s8_dsp_wide(const td_add_dsp_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out);
 
 #endif

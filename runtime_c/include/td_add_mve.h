@@ -1,6 +1,7 @@
 /* td_add_mve.h - element-wise sum or difference of two dense int8 operands, for the vector extension.
  *
- * y = clamp((a * a_multiplier + b * b_multiplier + offset) >> 20), all in int32; proved by the converter on all pairs
+ * y = clamp((a * a_multiplier + b * b_multiplier + offset) >> shift), all in int32; proved by the converter on all
+ * pairs
  *
  * a, b, out  [size] int8, size > 0; out may lie exactly over an operand, or below it
  *
@@ -16,6 +17,7 @@ typedef struct {
     int32_t b_multiplier;
     int32_t offset;
     int32_t size;
+    int32_t shift;
     int32_t act_min;
     int32_t act_max;
 } td_add_mve_params;

@@ -13,11 +13,12 @@ __asm__(".syntax unified\n"
         ".thumb_func\n"
         ".type td_add_s8_mve, %function\n"
         ".global __td_stack_td_add_s8_mve\n"
-        ".set __td_stack_td_add_s8_mve, 24\n"
+        ".set __td_stack_td_add_s8_mve, 28\n"
         "td_add_s8_mve:\n"
-        "push {r4-r8, lr}\n"
-        "ldmia.w r0, {r4-r8, r12}\n"
-        "vdup.32 q2, r8\n"
+        "push {r4-r9, lr}\n"
+        "ldmia.w r0, {r4-r9, r12}\n"
+        "rsb r8, r8, #0\n"
+        "vdup.32 q2, r9\n"
         "vdup.32 q3, r12\n"
         "dlstp.32 lr, r7\n"
         "1:\n"
@@ -26,12 +27,12 @@ __asm__(".syntax unified\n"
         "vmul.i32 q0, q0, r4\n"
         "vmla.s32 q0, q1, r5\n"
         "vadd.i32 q0, q0, r6\n"
-        "vshr.s32 q0, q0, #20\n"
+        "vshl.s32 q0, r8\n"
         "vmax.s32 q0, q0, q2\n"
         "vmin.s32 q0, q0, q3\n"
         "vstrb.32 q0, [r3], #4\n"
         "letp lr, 1b\n"
-        "pop {r4-r8, pc}\n"
+        "pop {r4-r9, pc}\n"
         ".size td_add_s8_mve, . - td_add_s8_mve\n"
         ".popsection\n");
 
@@ -40,7 +41,7 @@ __asm__(".syntax unified\n"
 void td_add_s8_mve(const td_add_mve_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out)
 {
     for (int32_t i = 0; i < p->size; i++) {
-        const int32_t sum = (a[i] * p->a_multiplier + b[i] * p->b_multiplier + p->offset) >> 20;
+        const int32_t sum = (a[i] * p->a_multiplier + b[i] * p->b_multiplier + p->offset) >> p->shift;
         out[i] = (int8_t)td_clamp(sum, p->act_min, p->act_max);
     }
 }
