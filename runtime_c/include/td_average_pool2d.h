@@ -7,7 +7,7 @@
  * out      [out_width][in_channels] int8; may lie over input no longer needed, pixel by pixel
  * count    window positions inside the input; with `count_pad` all of them, padding adding the zero point
  *
- * kernel_h * kernel_w < 2^23. Source: TFLite AVERAGE_POOL_2D int8; ONNX AveragePool for count_include_pad.
+ * kernel_h * kernel_w < 2^16. Source: TFLite AVERAGE_POOL_2D int8; ONNX AveragePool for count_include_pad.
  */
 #ifndef TD_AVERAGE_POOL2D_H
 #define TD_AVERAGE_POOL2D_H

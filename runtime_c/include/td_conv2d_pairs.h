@@ -1,6 +1,6 @@
 /* td_conv2d_pairs.h - 2-D convolution, int8, one output row a call, two pixels a multiplication (td_pairs.h).
  *
- * y[x][o] = saturate(requant[o](sum over ky, kx, c of in[ky][x * stride + kx * dilation - pad_left][c] * w[o][ky][kx][c]))
+ * y[x][o] = clamp(requant[o](sum over ky, kx, c of in[ky][x * stride + kx * dilation - pad_left][c] * w[o][ky][kx][c]))
  *
  * rows     kernel_h pointers to input rows [in_width][in_channels] int8; a row of padding is a row of the zero point
  * zeros    in_channels bytes of the zero point, for columns outside a row
@@ -23,6 +23,8 @@ typedef struct {
     int32_t out_width;
     int32_t out_channels;
     int32_t zero_point; /* exact: of the output */
+    int32_t act_min;
+    int32_t act_max;
 } td_conv2d_pairs_params;
 
 void td_conv2d_pairs_w8a8(const td_conv2d_pairs_params *restrict p, const int8_t *const *rows,

@@ -1,6 +1,6 @@
 /* td_depthwise_groups.h - depthwise 2-D convolution, int8, one output row a call, blocks of td_columns.h.
  *
- * y[x][c] = saturate(requant[c](sum over ky, kx of in[ky][x * stride + kx - pad_left][c] * w[c][ky][kx]))
+ * y[x][c] = clamp(requant[c](sum over ky, kx of in[ky][x * stride + kx - pad_left][c] * w[c][ky][kx]))
  *
  * rows     kernel_h pointers to input rows [in_width][in_channels] int8; a row of padding is a row of the zero point
  * zeros    in_channels bytes of the zero point, for columns outside a row
@@ -24,6 +24,8 @@ typedef struct {
     int32_t groups;
     int32_t out_width;
     int32_t zero_point; /* exact: of the output */
+    int32_t act_min;
+    int32_t act_max;
 } td_depthwise_groups_params;
 
 void td_depthwise_groups_s1_w8a8(const td_depthwise_groups_params *restrict p, const int8_t *const *rows,

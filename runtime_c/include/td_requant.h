@@ -48,6 +48,14 @@ static inline int32_t td_clamp(int32_t x, int32_t low, int32_t high)
     return x > high ? high : x;
 }
 
+/* Clamp `size` outputs in place, after a kernel that only saturates. */
+static inline void td_limit(int8_t *y, int32_t size, int32_t low, int32_t high)
+{
+    for (const int8_t *const end = y + size; y != end; y++) {
+        *y = (int8_t)td_clamp(*y, low, high);
+    }
+}
+
 /* a + b modulo 2^32. */
 static inline int32_t td_add_wrap(int32_t a, int32_t b)
 {

@@ -50,11 +50,18 @@ static void td_alone(td_pairs *block)
     }
 }
 
-/* The last channel's outputs to where they belong. */
-static void td_place(const td_conv2d_pairs_params *restrict p, int32_t x, const int8_t *restrict last, int8_t *out)
+/* What is left to do for the pixels from column x on: `last` holds the last channel where their number is odd. */
+static void td_complete(const td_conv2d_pairs_params *restrict p, int32_t x, const int8_t *restrict last, int8_t *out)
 {
-    for (int32_t i = 0; i < 4 && x + i < p->out_width; i++) {
-        out[i * p->out_channels] = last[2 * i];
+    const int32_t channels = p->out_channels;
+    const int32_t pixels = p->out_width - x < 4 ? p->out_width - x : 4;
+    if ((channels & 1) != 0) {
+        for (int32_t i = 0; i < pixels; i++) {
+            out[i * channels + channels - 1] = last[2 * i];
+        }
+    }
+    if (p->act_min > -128 || p->act_max < 127) {
+        td_limit(out, pixels * channels, p->act_min, p->act_max);
     }
 }
 
@@ -68,12 +75,12 @@ void td_conv2d_pairs_w8a8(const td_conv2d_pairs_params *restrict p, const int8_t
         if (even != 0) {
             td_pairs_affine(scratch, weights, out, &block, requant);
         }
+        int8_t last[8] = {0};
         if (even != p->out_channels) {
-            int8_t last[8];
             td_alone(&block);
             td_pairs_affine(scratch, weights + even * block.taps, last, &block, requant + even);
-            td_place(p, x, last, out + even);
         }
+        td_complete(p, x, last, out);
         out += 4 * p->out_channels;
     }
 }
@@ -88,12 +95,12 @@ void td_conv2d_pairs_w8a8_exact(const td_conv2d_pairs_params *restrict p, const 
         if (even != 0) {
             td_pairs_exact(scratch, weights, out, &block, requant);
         }
+        int8_t last[8] = {0};
         if (even != p->out_channels) {
-            int8_t last[8];
             td_alone(&block);
             td_pairs_exact(scratch, weights + even * block.taps, last, &block, requant + even);
-            td_place(p, x, last, out + even);
         }
+        td_complete(p, x, last, out);
         out += 4 * p->out_channels;
     }
 }

@@ -22,13 +22,22 @@ static td_columns td_prepare(const td_depthwise_groups_params *restrict p, const
     return (td_columns){table, channels, p->zero_point, pixels};
 }
 
+static void td_complete(const td_depthwise_groups_params *restrict p, const td_columns *restrict block, int8_t *out)
+{
+    if (p->act_min > -128 || p->act_max < 127) {
+        td_limit(out, block->pixels * block->channels, p->act_min, p->act_max);
+    }
+}
+
 void td_depthwise_groups_s1_w8a8(const td_depthwise_groups_params *restrict p, const int8_t *const *rows,
                                  const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                                  const int8_t **scratch)
 {
     for (int32_t x = 0; x < p->out_width; x += 4) {
         const td_columns block = td_prepare(p, rows, x, scratch);
-        td_columns_s1_affine(scratch, weights, out + x * block.channels, &block, requant);
+        td_columns_s1_affine(scratch, weights, out, &block, requant);
+        td_complete(p, &block, out);
+        out += 4 * block.channels;
     }
 }
 
@@ -38,7 +47,9 @@ void td_depthwise_groups_s1_w8a8_exact(const td_depthwise_groups_params *restric
 {
     for (int32_t x = 0; x < p->out_width; x += 4) {
         const td_columns block = td_prepare(p, rows, x, scratch);
-        td_columns_s1_exact(scratch, weights, out + x * block.channels, &block, requant);
+        td_columns_s1_exact(scratch, weights, out, &block, requant);
+        td_complete(p, &block, out);
+        out += 4 * block.channels;
     }
 }
 
@@ -48,7 +59,9 @@ void td_depthwise_groups_s2_w8a8(const td_depthwise_groups_params *restrict p, c
 {
     for (int32_t x = 0; x < p->out_width; x += 4) {
         const td_columns block = td_prepare(p, rows, x, scratch);
-        td_columns_s2_affine(scratch, weights, out + x * block.channels, &block, requant);
+        td_columns_s2_affine(scratch, weights, out, &block, requant);
+        td_complete(p, &block, out);
+        out += 4 * block.channels;
     }
 }
 
@@ -58,6 +71,8 @@ void td_depthwise_groups_s2_w8a8_exact(const td_depthwise_groups_params *restric
 {
     for (int32_t x = 0; x < p->out_width; x += 4) {
         const td_columns block = td_prepare(p, rows, x, scratch);
-        td_columns_s2_exact(scratch, weights, out + x * block.channels, &block, requant);
+        td_columns_s2_exact(scratch, weights, out, &block, requant);
+        td_complete(p, &block, out);
+        out += 4 * block.channels;
     }
 }

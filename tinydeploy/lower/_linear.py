@@ -32,11 +32,11 @@ class Linear:
     scaling: Scaling
     requant: Requant
 
-    def fields(self, zero_point: bool = True) -> tuple[tuple[str, int], ...]:
-        """The last params fields of a weighted kernel: shift, zero_point (where it has one), act_min, act_max."""
+    def fields(self, shift: bool = True, zero_point: bool = True) -> tuple[tuple[str, int], ...]:
+        """The last params fields of a weighted kernel: shift and zero_point (where it has them), act_min, act_max."""
         s = self.scaling
         return (
-            ("shift", self.requant.shift),
+            *((("shift", self.requant.shift),) if shift else ()),
             *((("zero_point", s.zero_point),) if zero_point else ()),
             ("act_min", s.act_min),
             ("act_max", s.act_max),

@@ -22,10 +22,10 @@ def even_records(table: Table) -> Table:
 def requant_table(lin: Linear) -> Table | None:
     """Records of td_affine or td_exact as the blocks take them; None where they do not apply.
 
-    Not applicable: a clamp inside the int8 range, sums too large for their field, multipliers of 1 and more.
+    Not applicable: sums too large for their field, multipliers of a half and more, biases near int32's limits.
     """
     s = lin.scaling
-    if (s.act_min, s.act_max) != (-128, 127) or not s.sums_below(_FIELD) or not s.is_plain():
+    if not s.sums_below(_FIELD) or not s.is_plain():
         return None
     records = affine_records(s, SHIFT)
     if records is not None:

@@ -70,7 +70,7 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
                 ("zeros", "zeros" if beside else 0),
                 ("out_width", plane.out_width),
                 ("out_channels", plane.out_channels),
-                ("zero_point", lin.scaling.zero_point),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=8 * terms,

@@ -82,7 +82,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
                 ("zeros", "zeros"),
                 ("groups", groups),
                 ("out_width", plane.out_width),
-                ("zero_point", lin.scaling.zero_point),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=rows * groups * (3 * plane.stride[1] + 3) * _POINTER,
