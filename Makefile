@@ -22,12 +22,12 @@ lint: .setup
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
-	clang-format --dry-run --Werror runtime_c/include/*.h runtime_c/src/*.c boards/common/*.c boards/common/*.h
+	.venv/bin/clang-format --dry-run --Werror runtime_c/include/*.h runtime_c/src/*.c boards/common/*.c boards/common/*.h
 
 format: .setup
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
-	clang-format -i runtime_c/include/*.h runtime_c/src/*.c boards/common/*.c boards/common/*.h
+	.venv/bin/clang-format -i runtime_c/include/*.h runtime_c/src/*.c boards/common/*.c boards/common/*.h
 
 golden: .setup
 	$(PY) -m pytest -q tests/golden --rewrite-golden

@@ -11,7 +11,7 @@ needed=(
     "qemu-system-arm:qemu-system-arm"
     "gcc:gcc"
 )
-[ "$target" = demo ] || needed+=("clang:clang" "clang-format:clang-format" "cmake:cmake")
+[ "$target" = demo ] || needed+=("clang:clang" "cmake:cmake")
 
 missing=()
 for entry in "${needed[@]}"; do
