@@ -9,7 +9,7 @@
  * scratch  aligned to 4: the windows, 4 words a tap and 4 a window (2 and 2 where a row has three pixels or less);
  * then, where a block reaches over the end of a row, as many columns of in_channels / groups as it sees
  *
- * The first two have all taps in one window and act_min = -128, act_max = 127; the `_sums` are for all else.
+ * The first two take all taps in one window.
  * Source: TFLite CONV_2D int8.
  */
 #ifndef TD_CONV2D_TRIO_H
@@ -23,10 +23,9 @@ typedef struct {
     int32_t out_width;
     int32_t out_channels;
     int32_t groups;
-    int32_t together;   /* taps of a window, td_trio.h; the last one has what is left */
-    int32_t stage;      /* words from the start of scratch to the columns */
-    int32_t shift;      /* affine: common shift to the right */
-    int32_t zero_point; /* exact: of the output */
+    int32_t together; /* taps of a window, td_trio.h; the last one has what is left */
+    int32_t stage;    /* words from the start of scratch to the columns */
+    int32_t constant; /* 10 + common shift to the right, or 2 * zero point of the output + 1 */
     int32_t act_min;
     int32_t act_max;
 } td_conv2d_trio_params;
@@ -39,12 +38,12 @@ void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const in
                                const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                uint32_t *scratch);
 
-void td_conv2d_trio_w8a8_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                              const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
-                              uint32_t *scratch);
+void td_conv2d_trio_w8a8_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                 const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                                 uint32_t *scratch);
 
-void td_conv2d_trio_w8a8_exact_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                                    const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
-                                    uint32_t *scratch);
+void td_conv2d_trio_w8a8_exact_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                       const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
+                                       uint32_t *scratch);
 
 #endif

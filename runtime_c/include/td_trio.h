@@ -9,13 +9,14 @@
  * Weights are bytes w + 128, as only those load with an offset in the instruction; the sums start at -128 times the
  * sum of A or B.
  *
- * window   {start of a, start of b, then A, B of every tap}, for six pixels {a, b, a', b', then A, B, A', B' of every
- *          tap}: uint32
- * weights  uint8 [channels][taps]
- * affine   records td_affine, y = ((acc * m + c) >> 32) >> shift; |acc * m + c| < 2^53; `constant` is 10 + shift
- * exact    records td_exact with shift < 0, |acc + bias| < 2^20; `constant` is 2 * (output zero point) + 1
+ * windows  one behind the other: {start of a, start of b, then A, B of every tap}, for six pixels {a, b, a', b', then
+ *          A, B, A', B' of every tap}: uint32
+ * weights  uint8 [channels][windows][taps]
+ * affine   records td_affine, y = ((acc * m + c) >> 32) >> shift; `constant` is 10 + shift
+ * exact    records td_exact with shift < 0; `constant` is 2 * (output zero point) + 1
  *
- * Both saturate to int8.
+ * Both saturate to int8. The assembly multiplies part by part of m: |acc|, |acc + bias| < 2^20 and |acc * m + c| <
+ * 2^53; in several windows 2^23 and 2^55.
  *
  * Source: derived here.
  */
@@ -26,11 +27,12 @@
 
 typedef struct {
     const void *requant; /* a record a channel */
-    int32_t taps;        /* > 0 */
+    int32_t taps;        /* of a window, > 0 */
     int32_t channels;    /* > 0 */
     int32_t distance;    /* between the outputs of two pixels */
     int32_t pixels;      /* outputs kept: 1..6, 1..3 */
     int32_t constant;
+    int32_t windows; /* > 0 */
 } td_trio;
 
 /* A window being packed. */
@@ -40,15 +42,19 @@ typedef struct {
     uint32_t starts[4]; /* sums of A, B (A', B') so far */
 } td_trio_packer;
 
-/* Outputs of a window: channel c of pixel i to out[i * distance + c]. */
-void td_trio_affine6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
-void td_trio_affine3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
-void td_trio_exact6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
-void td_trio_exact3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
-
-/* One channel's sums over a window. */
-void td_trio_sums6(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums);
-void td_trio_sums3(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums);
+/* Channel c of pixel i goes to out[i * distance + c]. Six pixels or three, one window or any number. */
+void td_trio_affine6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_affine3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_affine6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict p);
+void td_trio_affine3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict p);
+void td_trio_exact6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_exact3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_exact6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                            const td_trio *restrict p);
+void td_trio_exact3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                            const td_trio *restrict p);
 
 /* Append `taps` (> 0) values that follow each other in every pixel; x is the first pixel's. */
 void td_trio_pack6(const int8_t *x, int32_t taps, td_trio_packer *restrict k);

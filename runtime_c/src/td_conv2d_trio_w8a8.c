@@ -47,18 +47,33 @@ static void td_append(td_filler *restrict f, const int8_t *x, int32_t taps)
     }
 }
 
-/* Copy `span` columns from `column` on, with the zero point outside the row. */
+static void td_move(int8_t *to, const int8_t *from, int32_t size)
+{
+    if (((uintptr_t)to | (uintptr_t)from | (uintptr_t)size) % 4 == 0) {
+        td_word *word = (td_word *)(void *)to;
+        const td_word *source = (const td_word *)(const void *)from;
+        for (const td_word *const end = source + size / 4; source != end;) {
+            *word++ = *source++;
+        }
+    } else {
+        td_copy_row(to, from, size);
+    }
+}
+
+/* Copy `depth` channels of `span` columns from `column` on, with the zero point outside the row. */
 static void td_stage(const td_window *restrict w, const int8_t *row, int32_t column, int32_t span, int32_t depth,
                      int8_t *to)
 {
-    for (int32_t i = 0; i < span; i++) {
-        if (column < 0 || column >= w->in_width) {
-            td_fill(to, w->zero_point, depth);
-        } else {
-            td_copy_row(to, row + column * w->in_channels, depth);
+    const int32_t begin = td_clamp(-column, 0, span);
+    const int32_t end = td_clamp(w->in_width - column, begin, span);
+    td_fill(to, w->zero_point, begin * depth);
+    td_fill(to + end * depth, w->zero_point, (span - end) * depth);
+    if (depth == w->in_channels) {
+        td_move(to + begin * depth, row + (column + begin) * depth, (end - begin) * depth);
+    } else {
+        for (int32_t i = begin; i < end; i++) {
+            td_copy_row(to + i * depth, row + (column + i) * w->in_channels, depth);
         }
-        to += depth;
-        column++;
     }
 }
 
@@ -92,66 +107,65 @@ static void td_gather(const td_conv2d_trio_params *restrict p, const int8_t *con
     td_close(&f);
 }
 
-/* All channels of a group from sums, window by window. */
-TD_INLINE void td_by_sums(const td_conv2d_trio_params *restrict p, const uint32_t *windows, int32_t words,
-                          const uint8_t *restrict weights, int8_t *out, const td_trio *restrict block, int exact)
+enum { TD_EXACT = 1, TD_WINDOWS = 2 }; /* forms: neither, one or both */
+
+TD_INLINE void td_block_of_6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict block, int form)
 {
-    for (int32_t c = 0; c < block->channels; c++) {
-        int32_t total[6] = {0, 0, 0, 0, 0, 0};
-        const uint32_t *window = windows;
-        int32_t taps = 0;
-        for (int32_t rest = block->taps; rest > 0; rest -= taps) {
-            int32_t sums[6];
-            taps = rest < p->together ? rest : p->together;
-            if (words == 4) {
-                td_trio_sums6(window, weights, taps, sums);
-            } else {
-                td_trio_sums3(window, weights, taps, sums);
-            }
-            for (int32_t i = 0; i < block->pixels; i++) {
-                total[i] += sums[i];
-            }
-            window += words * (taps + 1);
-            weights += taps;
-        }
-        int8_t *to = out + c;
-        for (int32_t i = 0; i < block->pixels; i++) {
-            const int32_t y = exact ? td_requant_exact(total[i], (const td_exact *)block->requant + c, p->zero_point)
-                                    : td_requant_affine(total[i], (const td_affine *)block->requant + c, p->shift);
-            *to = (int8_t)td_clamp(y, p->act_min, p->act_max);
-            to += block->distance;
-        }
+    if (form == (TD_EXACT | TD_WINDOWS)) {
+        td_trio_exact6_windows(windows, weights, out, block);
+    } else if (form == TD_WINDOWS) {
+        td_trio_affine6_windows(windows, weights, out, block);
+    } else if (form == TD_EXACT) {
+        td_trio_exact6(windows, weights, out, block);
+    } else {
+        td_trio_affine6(windows, weights, out, block);
     }
 }
 
-enum { TD_AFFINE, TD_EXACT, TD_AFFINE_SUMS, TD_EXACT_SUMS };
+TD_INLINE void td_block_of_3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict block, int form)
+{
+    if (form == (TD_EXACT | TD_WINDOWS)) {
+        td_trio_exact3_windows(windows, weights, out, block);
+    } else if (form == TD_WINDOWS) {
+        td_trio_affine3_windows(windows, weights, out, block);
+    } else if (form == TD_EXACT) {
+        td_trio_exact3(windows, weights, out, block);
+    } else {
+        td_trio_affine3(windows, weights, out, block);
+    }
+}
 
 TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                              const uint8_t *restrict weights, const void *restrict requant, int8_t *out,
                              uint32_t *scratch, int form)
 {
     const td_window *const w = &p->window;
-    const int exact = form == TD_EXACT || form == TD_EXACT_SUMS;
     const int32_t depth = w->in_channels / p->groups;
-    td_trio block = {requant, w->kernel_h * w->kernel_w * depth, p->out_channels / p->groups, p->out_channels, 0, 0};
-    block.constant = exact ? 2 * p->zero_point + 1 : 10 + p->shift;
+    const int32_t taps = w->kernel_h * w->kernel_w * depth;
+    td_trio block = {requant, p->together, p->out_channels / p->groups, p->out_channels, 0, p->constant, 1};
+    block.windows = taps / p->together;
     for (int32_t x = 0; x < p->out_width; x += 6) {
         const int32_t left = p->out_width - x;
         const int32_t words = left > 3 ? 4 : 2;
         block.pixels = left < 6 ? left : 6;
         for (int32_t group = 0; group < p->groups; group++) {
             const int32_t channel = group * block.channels;
-            const uint8_t *const mine = weights + channel * block.taps;
+            const uint8_t *const mine = weights + channel * taps;
             int8_t *const to = out + channel;
-            block.requant = exact ? (const void *)((const td_exact *)requant + channel)
-                                  : (const void *)((const td_affine *)requant + channel);
+            block.requant = (form & TD_EXACT) != 0 ? (const void *)((const td_exact *)requant + channel)
+                                                   : (const void *)((const td_affine *)requant + channel);
             td_gather(p, rows, x * w->stride - w->pad_left, group * depth, words, scratch);
-            if (form == TD_AFFINE_SUMS || form == TD_EXACT_SUMS) {
-                td_by_sums(p, scratch, words, mine, to, &block, exact);
-            } else if (words == 4) {
-                (exact ? td_trio_exact6 : td_trio_affine6)(scratch, mine, to, &block);
+            if (words == 4) {
+                td_block_of_6(scratch, mine, to, &block, form);
             } else {
-                (exact ? td_trio_exact3 : td_trio_affine3)(scratch, mine, to, &block);
+                td_block_of_3(scratch, mine, to, &block, form);
+            }
+        }
+        if (p->act_min > -128 || p->act_max < 127) {
+            for (int32_t i = 0; i < block.pixels * p->out_channels; i++) {
+                out[i] = (int8_t)td_clamp(out[i], p->act_min, p->act_max);
             }
         }
         out += 6 * p->out_channels;
@@ -162,7 +176,14 @@ void td_conv2d_trio_w8a8(const td_conv2d_trio_params *restrict p, const int8_t *
                          const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                          uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, 0);
+}
+
+void td_conv2d_trio_w8a8_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                 const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                                 uint32_t *scratch)
+{
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_WINDOWS);
 }
 
 void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
@@ -172,16 +193,9 @@ void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const in
     td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT);
 }
 
-void td_conv2d_trio_w8a8_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                              const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
-                              uint32_t *scratch)
+void td_conv2d_trio_w8a8_exact_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                       const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
+                                       uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE_SUMS);
-}
-
-void td_conv2d_trio_w8a8_exact_sums(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                                    const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
-                                    uint32_t *scratch)
-{
-    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT_SUMS);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT | TD_WINDOWS);
 }

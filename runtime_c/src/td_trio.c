@@ -6,14 +6,16 @@
 static inline void td_trio_split(uint32_t a, uint32_t b, int32_t *sums)
 {
     const uint32_t rest = a - ((b & 0x7FFU) << 11);
-    sums[0] = (int32_t)(rest << 10) >> 10;
-    sums[1] = (int32_t)(a - (uint32_t)sums[0]) >> 11;
-    sums[2] = (int32_t)(b - (uint32_t)sums[1]) >> 11;
+    const int32_t s0 = (int32_t)(rest << 10) >> 10;
+    const int32_t s1 = (int32_t)(a - (uint32_t)s0) >> 11;
+    sums[0] += s0;
+    sums[1] += s1;
+    sums[2] += (int32_t)(b - (uint32_t)s1) >> 11;
 }
 
-/* `trios`: 2 or 1. */
-TD_INLINE void td_trio_sums(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums,
-                            int32_t trios)
+/* Add the sums of one channel over a window; `trios`: 2 or 1. */
+TD_INLINE void td_trio_sum(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums,
+                           int32_t trios)
 {
     for (int32_t i = 0; i < trios; i++) {
         const uint32_t *word = window + 2 * i;
@@ -28,12 +30,15 @@ TD_INLINE void td_trio_sums(const uint32_t *window, const uint8_t *restrict weig
     }
 }
 
-TD_INLINE void td_trio_block(const uint32_t *window, const uint8_t *restrict weights, int8_t *out,
-                             const td_trio *restrict p, int32_t trios, int exact)
+TD_INLINE void td_trio_blocks(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                              const td_trio *restrict p, int32_t trios, int exact)
 {
     for (int32_t c = 0; c < p->channels; c++) {
-        int32_t sums[6];
-        td_trio_sums(window, weights + c * p->taps, p->taps, sums, trios);
+        int32_t sums[6] = {0, 0, 0, 0, 0, 0};
+        for (int32_t i = 0; i < p->windows; i++) {
+            td_trio_sum(windows + i * 2 * trios * (p->taps + 1), weights, p->taps, sums, trios);
+            weights += p->taps;
+        }
         for (int32_t i = 0; i < p->pixels; i++) {
             const int32_t y = exact
                                   ? td_requant_exact(sums[i], (const td_exact *)p->requant + c, (p->constant - 1) >> 1)
@@ -60,34 +65,48 @@ TD_INLINE void td_trio_pack(const int8_t *x, int32_t taps, td_trio_packer *restr
     }
 }
 
-void td_trio_affine6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+void td_trio_affine6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_block(window, weights, out, p, 2, 0);
+    td_trio_blocks(windows, weights, out, p, 2, 0);
 }
 
-void td_trio_affine3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+void td_trio_affine3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_block(window, weights, out, p, 1, 0);
+    td_trio_blocks(windows, weights, out, p, 1, 0);
 }
 
-void td_trio_exact6(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+void td_trio_affine6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict p)
 {
-    td_trio_block(window, weights, out, p, 2, 1);
+    td_trio_blocks(windows, weights, out, p, 2, 0);
 }
 
-void td_trio_exact3(const uint32_t *window, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+void td_trio_affine3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                             const td_trio *restrict p)
 {
-    td_trio_block(window, weights, out, p, 1, 1);
+    td_trio_blocks(windows, weights, out, p, 1, 0);
 }
 
-void td_trio_sums6(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums)
+void td_trio_exact6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_sums(window, weights, taps, sums, 2);
+    td_trio_blocks(windows, weights, out, p, 2, 1);
 }
 
-void td_trio_sums3(const uint32_t *window, const uint8_t *restrict weights, int32_t taps, int32_t *sums)
+void td_trio_exact3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_sums(window, weights, taps, sums, 1);
+    td_trio_blocks(windows, weights, out, p, 1, 1);
+}
+
+void td_trio_exact6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                            const td_trio *restrict p)
+{
+    td_trio_blocks(windows, weights, out, p, 2, 1);
+}
+
+void td_trio_exact3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
+                            const td_trio *restrict p)
+{
+    td_trio_blocks(windows, weights, out, p, 1, 1);
 }
 
 void td_trio_pack6(const int8_t *x, int32_t taps, td_trio_packer *restrict k)

@@ -1,28 +1,13 @@
-/* td_trio_blocks_v6m.c - sums and rounding of td_trio.h in assembly for ARMv6-M and ARMv8-M baseline. */
+/* td_trio_blocks_v6m.c - blocks of one window of td_trio.h in assembly for ARMv6-M and ARMv8-M baseline. */
 #include "td_trio.h"
 
 #if TD_USE_V6M
 
 #include "td_trio_v6m.h"
 
-/* While rounding: r0-r2 scratch, r3 out, the multiplier in three parts of 11 bits r4-r6, r11 minus the distance of
- * outputs; affine: c in parts r8-r10, r7 10 + shift; exact: r8 bias, r9 256, r10 2 * zero point + 1, r7 -1 - shift.
- * Frame: 0-20 sums, 24 window, 28 weights, 32 requantisation, 36 out (of the last pixel), 40 its end, 44 weights of a
- * round that the entry skips, 48 minus the distance, 52 the layer's constant (10 + shift, or 2 * zero point + 1), 56
- * where to enter the pixels. */
+/* The multiplier in three parts of 11 bits in r4-r6; affine: c in parts r8-r10, r7 10 + shift; exact: r8 bias, r9 256,
+ * r10 2 * zero point + 1, r7 -1 - shift. */
 __asm__(
-    /* y in r0 to a byte */
-    ".macro td_t_store\n"
-    "sxtb r1, r0\n"
-    "cmp r1, r0\n"
-    "beq 3f\n"
-    "asrs r0, r0, #31\n"
-    "movs r1, #127\n"
-    "eors r1, r0\n"
-    "3:\n"
-    "strb r1, [r3]\n"
-    "add r3, r11\n"
-    ".endm\n"
     /* 44 bytes a pixel */
     ".macro td_t_affine_pixel i\n"
     "ldr r0, [sp, #4 * \\i]\n"
@@ -64,16 +49,6 @@ __asm__(
     "asrs r0, r0, #1\n"
     "td_t_store\n"
     ".endm\n"
-    ".macro td_t_pixels n, kind\n"
-    ".if \\n > 3\n"
-    "td_t_\\kind\\()_pixel 5\n"
-    "td_t_\\kind\\()_pixel 4\n"
-    "td_t_\\kind\\()_pixel 3\n"
-    ".endif\n"
-    "td_t_\\kind\\()_pixel 2\n"
-    "td_t_\\kind\\()_pixel 1\n"
-    "td_t_\\kind\\()_pixel 0\n"
-    ".endm\n"
     /* \m in three parts */
     ".macro td_t_cut m\n"
     "lsls r4, \\m, #21\nlsrs r4, r4, #21\n"
@@ -94,75 +69,9 @@ __asm__(
     "mov r8, r1\n"
     "movs r1, #1\nlsls r1, r1, #8\nmov r9, r1\n"
     ".endm\n"
-    ".macro td_t_block n, kind, name, tap, shift, extra, pixel\n"
-    "td_t_function \\name, 96\n"
-    "td_t_save\n"
-    "sub sp, #60\n"
-    "str r0, [sp, #24]\n"
-    "ldmia r3!, {r4-r7}\n" /* requant, taps, channels, distance */
-    "str r4, [sp, #32]\n"
-    "rsbs r4, r7, #0\n"
-    "str r4, [sp, #48]\n"
-    "ldr r4, [r3]\n" /* pixels */
-    "subs r4, #1\n"
-    "muls r7, r4, r7\n"
-    "adds r7, r7, r2\n"
-    "str r7, [sp, #36]\n"
-    "adds r7, r7, r6\n"
-    "str r7, [sp, #40]\n"
-    "movs r6, #\\n - 1\n"
-    "subs r6, r6, r4\n"
-    "movs r4, #\\pixel\n"
-    "muls r6, r4, r6\n"
-    "adr r4, 4f\n"
-    "adds r4, r4, r6\n"
-    "adds r4, #1\n"
-    "str r4, [sp, #56]\n"
-    "ldr r4, [r3, #4]\n"
-    "str r4, [sp, #52]\n"
-    "mov r2, r5\n"
-    "td_t_enter \\tap, \\shift, \\extra\n"
-    "str r2, [sp, #44]\n"
-    "2:\n"
-    "subs r1, r1, r2\n"
-    "ldr r0, [sp, #24]\n"
-    "td_t_start\\n\n"
-    "bx lr\n"
-    ".balign 4\n"
-    "td_t_chain \\n\n"
-    "str r1, [sp, #28]\n"
-    "mov r1, sp\n"
-    "td_t_end\\n\n"
-    "ldr r0, [sp, #32]\n"
-    "ldmia r0!, {r1-r3}\n"
-    "str r0, [sp, #32]\n"
-    "ldr r7, [sp, #52]\n"
-    "td_t_\\kind\\()_open\n"
-    "ldr r0, [sp, #48]\n"
-    "mov r11, r0\n"
-    "ldr r0, [sp, #56]\n"
-    "ldr r3, [sp, #36]\n"
-    "bx r0\n"
-    ".balign 4\n"
-    "4:\n"
-    "td_t_pixels \\n, \\kind\n"
-    "ldr r3, [sp, #36]\n"
-    "adds r3, #1\n"
-    "str r3, [sp, #36]\n"
-    "ldr r1, [sp, #28]\n"
-    "ldr r2, [sp, #44]\n"
-    "ldr r0, [sp, #40]\n"
-    "cmp r3, r0\n"
-    "beq 5f\n"
-    "b 2b\n"
-    "5:\n"
-    "add sp, #60\n"
-    "td_t_return\n"
-    "td_t_close \\name\n"
-    ".endm\n"
-    "td_t_block 6, affine, td_trio_affine6, 20, 4, 16, 44\n"
-    "td_t_block 3, affine, td_trio_affine3, 12, 3, 8, 44\n"
-    "td_t_block 6, exact, td_trio_exact6, 20, 4, 16, 52\n"
-    "td_t_block 3, exact, td_trio_exact3, 12, 3, 8, 52\n");
+    "td_t_block 6, affine, td_trio_affine6, 20, 4, 16, 44, 0\n"
+    "td_t_block 3, affine, td_trio_affine3, 12, 3, 8, 44, 0\n"
+    "td_t_block 6, exact, td_trio_exact6, 20, 4, 16, 52, 0\n"
+    "td_t_block 3, exact, td_trio_exact3, 12, 3, 8, 52, 0\n");
 
 #endif

@@ -1,30 +1,12 @@
-/* td_trio_v6m.c - packing and sums of td_trio.h in assembly for ARMv6-M and ARMv8-M baseline. */
+/* td_trio_v6m.c - packing of td_trio.h in assembly for ARMv6-M and ARMv8-M baseline. */
 #include "td_trio.h"
 
 #if TD_USE_V6M
 
 #include "td_trio_v6m.h"
 
-__asm__(".macro td_t_sums n, name, tap, shift, extra\n"
-        "td_t_function \\name, 40\n"
-        "td_t_save\n"
-        "push {r3}\n"
-        "td_t_enter \\tap, \\shift, \\extra\n"
-        "subs r1, r1, r2\n"
-        "td_t_start\\n\n"
-        "bx lr\n"
-        ".balign 4\n"
-        "td_t_chain \\n\n"
-        "pop {r1}\n"
-        "td_t_end\\n\n"
-        "td_t_return\n"
-        "td_t_close \\name\n"
-        ".endm\n"
-        "td_t_sums 6, td_trio_sums6, 20, 4, 16\n"
-        "td_t_sums 3, td_trio_sums3, 12, 3, 8\n"
-
-        /* r0 x, r2 window, r8 distance, r9-r12 sums, lr end of x */
-        ".macro td_t_pack n, name\n"
+/* r0 x, r2 window, r8 distance, r9-r12 sums, lr end of x */
+__asm__(".macro td_t_pack n, name\n"
         "td_t_function \\name, 40\n"
         "td_t_save\n"
         "push {r2}\n"

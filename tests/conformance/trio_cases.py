@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from tests.conformance import linear_cases
@@ -15,12 +17,24 @@ PLAIN = {"kernel": (1, 1), "stride": (1, 1), "padding": (0, 0, 0, 0), "dilation"
 def cases(seed: int) -> list[Case]:
     """Random and regular shapes; 1 to 16 taps, so that the unrolled taps are entered everywhere; 1 to 13 pixels."""
     rng = np.random.default_rng(seed)
-    entries = [linear_cases.conv(rng, f"{k} taps", depth=k, plane=(1, k % 7 + 6), **PLAIN) for k in range(1, 17)]
-    pixels = [linear_cases.conv(rng, f"{w} pixels", depth=3, plane=(1, w), **PLAIN) for w in range(1, 14)]
+    entries = [
+        coarse(linear_cases.conv(rng, f"{k} taps", depth=k, plane=(1, k % 7 + 6), **PLAIN)) for k in range(1, 17)
+    ]
+    pixels = [coarse(linear_cases.conv(rng, f"{w} pixels", depth=3, plane=(1, w), **PLAIN)) for w in range(1, 14)]
     random = [linear_cases.conv(rng, f"random {i}") for i in range(12)]
     edges = [linear_cases.conv(rng, f"edge {i}", edge=True) for i in range(8)]
     grouped = [linear_cases.conv(rng, f"groups {i}", groups=int(rng.integers(2, 5))) for i in range(4)]
     return [*entries, *pixels, *random, *edges, *grouped, *heavy(rng)]
+
+
+def coarse(case: Case) -> Case:
+    """The same with an output scale that keeps the multipliers below 1/2, as those of any real layer are."""
+    value = case.graph.values["y0"]
+    assert value.type.quant is not None
+    scale = 16 * float(value.type.quant.scale[0])
+    kind = dataclasses.replace(value.type, quant=Quant.per_tensor(scale, int(value.type.quant.zero_point[0])))
+    case.graph.values["y0"] = dataclasses.replace(value, type=kind)
+    return case
 
 
 def heavy(rng: np.random.Generator) -> list[Case]:

@@ -9,8 +9,8 @@ from tinydeploy.lower._contract import Offer
 
 
 def trio(offers: list[Offer]) -> Offer:
-    """The kernel under test: every convolution has it."""
-    return next(offer for offer in offers if "_trio" in offer.kernel)
+    """The kernel under test, or any where scales are too extreme for it."""
+    return next((offer for offer in offers if "_trio" in offer.kernel), offers[0])
 
 
 @pytest.mark.qemu
