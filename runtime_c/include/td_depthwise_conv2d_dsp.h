@@ -35,4 +35,10 @@ void td_depthwise_conv2d_w8a8_dsp_exact(const td_depthwise_conv2d_dsp_params *re
                                         const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,
                                         const int8_t **scratch);
 
+/* Windows of 3x3 with a stride and dilation of 1, a multiple of four channels, the affine form; stream as in
+ * td_slide_dsp.h, scratch 12 bytes a channel, aligned to 4. */
+void td_depthwise_3x3_w8a8_dsp(const td_depthwise_conv2d_dsp_params *restrict p, const int8_t *const *rows,
+                               const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,
+                               int16_t *scratch);
+
 #endif

@@ -135,6 +135,9 @@ def convolutions(seed: int) -> list[Case]:
     ]
     cases += [conv(rng, f"dilated {d}", d, 3, (3, 2), dilation=(2, 3)) for d in (1, 3, 4, 8)]
     cases += [conv(rng, f"padded {d}", d, 2, (3, 3), padding=(4, 5, 6, 3), plane=(4, 3)) for d in (2, 4)]
+    cases += [
+        conv(rng, f"whole {pad}", 6, 5, (2, 3), padding=pad, plane=(2, 3)) for pad in ((0, 0, 0, 0), (1, 0, 0, 1))
+    ]
     cases += [conv(rng, f"narrow {d}", d, 2, (3, 3), padding=(1, 1, 1, 1), plane=(3, 1)) for d in (1, 4)]
     return cases
 
@@ -147,6 +150,10 @@ def depthwises(seed: int, even: bool = False) -> list[Case]:
     cases = [depthwise(rng, f"{k} {c}", c, k) for c, k in zip(channels, kernels, strict=True)]
     cases += [
         depthwise(rng, f"same {w}", 8, (3, 3), stride=(1, 1), padding=(1, 1, 1, 1), plane=(4, w)) for w in (1, 2, 9)
+    ]
+    cases += [
+        depthwise(rng, f"sliding {pad}", c, (3, 3), stride=(1, 1), padding=pad)
+        for c, pad in ((4, (0, 0, 0, 0)), (12, (2, 1, 3, 2)), (4, (1, 2, 0, 4)), (16, (0, 1, 2, 0)))
     ]
     cases += [
         depthwise(rng, "dilated", 4, (3, 3), dilation=(2, 3)),

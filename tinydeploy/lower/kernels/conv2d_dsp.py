@@ -20,6 +20,7 @@ from tinydeploy.lower._contract import (
 from tinydeploy.lower._linear import Linear, linear
 from tinydeploy.lower._rows import Plane, halves
 from tinydeploy.lower.kernels import _dsp_pack, _dsp_requant
+from tinydeploy.lower.kernels._dsp_dense import dense_offers
 from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
 from tinydeploy.lower.kernels.conv2d import conv_plane
 from tinydeploy.ops.conv2d import Conv2d
@@ -30,7 +31,7 @@ POINTERS = 16  # bytes of the two pointers of a kernel row, on the widest machin
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for ungrouped int8 with constant weights and one sample."""
+    """For ungrouped int8 with constant weights and one sample; a window as large as the input is a dense layer."""
     if ctx.target.cpu_class not in ("dsp", "mve") or not isinstance(ctx.node.op, Conv2d):
         return []
     if ctx.node.op.groups != 1 or ctx.signature.input(0).shape[0] != 1:
@@ -39,7 +40,14 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if lin is None or not _dsp_pack.fits(lin.weights):
         return []
     form = _dsp_requant.solve(lin.scaling, _dsp_pack.lane_bits(len(lin.weights)), AFFINE_SHIFT)
-    return [] if form is None else [_offer(ctx, lin, form)]
+    dense = dense_offers(ctx, lin, 1) if _is_dense(conv_plane(ctx)) else []
+    return dense if form is None else [_offer(ctx, lin, form), *dense]
+
+
+def _is_dense(plane: Plane) -> bool:
+    """True where the one window is the whole input, in its order."""
+    whole = plane.kernel == (plane.in_height, plane.in_width) and plane.pad == (0, 0)
+    return whole and plane.dilation == (1, 1) and (plane.out_height, plane.out_width) == (1, 1)
 
 
 def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:

@@ -32,7 +32,7 @@ POINTER_BYTES = 8  # of the widest machine the folder is built for
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for int8, constant weights, one sample and one output a channel."""
+    """For int8, constant weights, one sample and one output a channel; 3x3 windows can slide along a row."""
     if ctx.target.cpu_class not in ("dsp", "mve") or not isinstance(ctx.node.op, DepthwiseConv2d):
         return []
     if ctx.node.op.multiplier != 1 or ctx.signature.input(0).shape[0] != 1:
@@ -41,7 +41,12 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if lin is None:
         return []
     form = _dsp_requant.solve(lin.scaling, np.zeros(len(lin.weights), np.int64), AFFINE_SHIFT)
-    return [] if form is None else [_offer(ctx, lin, form)]
+    if form is None:
+        return []
+    plane = conv_plane(ctx)
+    slides = plane.kernel == (3, 3) and plane.stride == plane.dilation == (1, 1) and plane.in_channels % 4 == 0
+    sliding = [_sliding(ctx, lin, form, plane)] if slides and isinstance(form, Affine) else []
+    return [*sliding, _general(ctx, lin, form, plane)]
 
 
 def window_fields(plane: Plane) -> tuple[tuple[str, int], ...]:
@@ -82,16 +87,67 @@ def taps_stream(weights: Ints, form: Affine | Exact) -> Words32:
     return as_words(np.concatenate([part.reshape(len(fours), -1) for part in parts], axis=1)).ravel()
 
 
-def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
-    plane = conv_plane(ctx)
+def slide_stream(weights: Ints, form: Affine) -> Words32:
+    """The stream of td_slide_dsp.h from weights [channels, 9] in the order [ky][kx]."""
+    fours = _fours(weights).reshape(-1, 4, 3, 3).transpose(0, 3, 1, 2) & 0xFFFF  # [fours, kx, channel, ky]
+    upper = fours[..., 0] | fours[..., 1] << 16
+    lower = fours[:, :, :2, 2] | fours[:, :, 2:, 2] << 16
+    columns = np.concatenate([upper, lower], axis=2).reshape(len(fours), -1)
+    records = _fours(np.stack([form.c & 0xFFFFFFFF, form.c >> 32, form.m], axis=1)).reshape(len(fours), -1)
+    return as_words(np.concatenate([columns, records], axis=1)).ravel()
+
+
+def _general(ctx: LowerContext, lin: Linear, form: Affine | Exact, plane: Plane) -> Offer:
     taps = lin.weights.shape[1]
     affine = isinstance(form, Affine)
+    return _offer(
+        ctx,
+        lin,
+        plane,
+        kernel="depthwise_conv2d_w8a8_dsp",
+        function="td_depthwise_conv2d_w8a8_dsp" if affine else "td_depthwise_conv2d_w8a8_dsp_exact",
+        sources=("td_depthwise_conv2d_w8a8_dsp.c", "td_taps_dsp.c"),
+        stream=taps_stream(lin.weights, form),
+        scratch_bytes=taps * (POINTER_BYTES + (4 if plane.in_channels % 4 else 0)),
+        cost=_cost(plane, taps, affine),
+        note=form.note,
+    )
+
+
+def _sliding(ctx: LowerContext, lin: Linear, form: Affine, plane: Plane) -> Offer:
+    return _offer(
+        ctx,
+        lin,
+        plane,
+        kernel="depthwise_3x3_w8a8_dsp",
+        function="td_depthwise_3x3_w8a8_dsp",
+        sources=("td_depthwise_3x3_w8a8_dsp.c", "td_slide_dsp.c"),
+        stream=slide_stream(lin.weights, form),
+        scratch_bytes=12 * plane.in_channels,
+        cost=_sliding_cost(plane),
+        note=form.note,
+    )
+
+
+def _offer(
+    ctx: LowerContext,
+    lin: Linear,
+    plane: Plane,
+    *,
+    kernel: str,
+    function: str,
+    sources: tuple[str, ...],
+    stream: Words32,
+    scratch_bytes: int,
+    cost: Cost,
+    note: str,
+) -> Offer:
     padded = plane.needs_pad_row() or plane.inner() != (0, plane.out_width)
     pad = np.full(plane.in_channels, ctx.signature.input(0).zero_point, np.int8)
     return Offer(
-        kernel="depthwise_conv2d_w8a8_dsp",
+        kernel=kernel,
         call=Call(
-            "td_depthwise_conv2d_w8a8_dsp" if affine else "td_depthwise_conv2d_w8a8_dsp_exact",
+            function,
             (ParamsArg(), Rows(0), Tab("stream"), Tab("pad") if padded else 0, Out(0), Scratch()),
             calls=plane.out_height,
             windows=((0, plane.window()),),
@@ -99,9 +155,9 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
         ),
         access=plane.access(halves(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_conv2d_dsp.h",),
-        sources=("td_depthwise_conv2d_w8a8_dsp.c", "td_taps_dsp.c"),
+        sources=sources,
         tables=(
-            Table("stream", "uint32_t", taps_stream(lin.weights, form)),
+            Table("stream", "uint32_t", stream),
             *((Table("pad", "int8_t", pad),) if padded else ()),
         ),
         params=Params(
@@ -114,9 +170,9 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
                 ("act_max", lin.scaling.act_max),
             ),
         ),
-        scratch_bytes=taps * (POINTER_BYTES + (4 if plane.in_channels % 4 else 0)),
-        cost=_cost(plane, taps, affine),
-        note=form.note,
+        scratch_bytes=scratch_bytes,
+        cost=cost,
+        note=note,
     )
 
 
@@ -128,3 +184,11 @@ def _cost(plane: Plane, taps: int, affine: bool) -> Cost:
     instructions = pixels * (10 * taps + 80 + rest) + fours * (7 * taps + (25 if affine else 38))
     cycles = pixels * (17 * taps + 130 + 2 * rest) + fours * (10.5 * taps + (50 if affine else 56))
     return Cost(instructions, int(cycles))
+
+
+def _sliding_cost(plane: Plane) -> Cost:
+    """Per row: two columns; per pixel: a call; per four channels of it: a column unpacked, sums, requantisation."""
+    pixels = plane.out_height * plane.out_width
+    fours = plane.in_channels // 4
+    instructions = plane.out_height * (28 * fours + 150) + pixels * (70 * fours + 60)
+    return Cost(instructions, plane.out_height * (56 * fours + 250) + pixels * (125 * fours + 100))
