@@ -1,4 +1,4 @@
-/* td_columns.h - one to four neighbouring pixels of a depthwise convolution: assembly, and a plain C twin.
+/* td_columns.h - one to five neighbouring pixels of a depthwise convolution: assembly, and a plain C twin.
  *
  * A window is a list of groups of three taps that lie side by side; a column that several pixels see is loaded once.
  *
@@ -16,11 +16,13 @@
 
 #include "td_requant.h"
 
+#define TD_COLUMNS_PIXELS 5
+
 typedef struct {
     const int8_t *const *end; /* of the table */
     int32_t channels;
     int32_t zero_point; /* exact: of the output */
-    int32_t pixels;     /* 1..4 */
+    int32_t pixels;     /* 1..TD_COLUMNS_PIXELS */
 } td_columns;
 
 void td_columns_s1_affine(const int8_t *const *table, const int8_t *restrict weights, int8_t *out,

@@ -6,9 +6,8 @@
  * zeros    in_channels bytes of the zero point, for columns outside a row
  * weights  int8 [in_channels][kernel_h][groups][3], groups = ceil(kernel_w / 3), missing taps are zeros
  * requant  one record a channel, td_columns.h
- * out      [out_width][in_channels] int8; may lie over input no longer needed, block by block: fours, then a last one
- *          of three, two or one
- * scratch  kernel_h * groups * (3 * stride + 3) pointers
+ * out      [out_width][in_channels] int8; may lie over input no longer needed, block by block
+ * scratch  kernel_h * groups * ((block - 1) * stride + 3) pointers
  *
  * stride is 1 or 2, dilation 1, multiplier 1. Source: TFLite DEPTHWISE_CONV_2D int8.
  */
@@ -22,6 +21,7 @@ typedef struct {
     td_window window;
     const int8_t *zeros;
     int32_t groups;
+    int32_t block; /* pixels made at once, 1..TD_COLUMNS_PIXELS; the last block of a row may have fewer */
     int32_t out_width;
     int32_t zero_point; /* exact: of the output */
     int32_t act_min;

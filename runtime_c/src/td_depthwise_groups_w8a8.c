@@ -7,7 +7,7 @@ static td_columns td_prepare(const td_depthwise_groups_params *restrict p, const
 {
     const td_window *const w = &p->window;
     const int32_t rest = p->out_width - x;
-    const int32_t pixels = rest < 4 ? rest : 4;
+    const int32_t pixels = rest < p->block ? rest : p->block;
     const int32_t columns = (pixels - 1) * w->stride + 3;
     const int32_t channels = w->in_channels;
     for (int32_t ky = 0; ky < w->kernel_h; ky++) {
@@ -33,11 +33,11 @@ void td_depthwise_groups_s1_w8a8(const td_depthwise_groups_params *restrict p, c
                                  const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                                  const int8_t **scratch)
 {
-    for (int32_t x = 0; x < p->out_width; x += 4) {
+    for (int32_t x = 0; x < p->out_width; x += p->block) {
         const td_columns block = td_prepare(p, rows, x, scratch);
         td_columns_s1_affine(scratch, weights, out, &block, requant);
         td_complete(p, &block, out);
-        out += 4 * block.channels;
+        out += p->block * block.channels;
     }
 }
 
@@ -45,11 +45,11 @@ void td_depthwise_groups_s1_w8a8_exact(const td_depthwise_groups_params *restric
                                        const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                        const int8_t **scratch)
 {
-    for (int32_t x = 0; x < p->out_width; x += 4) {
+    for (int32_t x = 0; x < p->out_width; x += p->block) {
         const td_columns block = td_prepare(p, rows, x, scratch);
         td_columns_s1_exact(scratch, weights, out, &block, requant);
         td_complete(p, &block, out);
-        out += 4 * block.channels;
+        out += p->block * block.channels;
     }
 }
 
@@ -57,11 +57,11 @@ void td_depthwise_groups_s2_w8a8(const td_depthwise_groups_params *restrict p, c
                                  const int8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                                  const int8_t **scratch)
 {
-    for (int32_t x = 0; x < p->out_width; x += 4) {
+    for (int32_t x = 0; x < p->out_width; x += p->block) {
         const td_columns block = td_prepare(p, rows, x, scratch);
         td_columns_s2_affine(scratch, weights, out, &block, requant);
         td_complete(p, &block, out);
-        out += 4 * block.channels;
+        out += p->block * block.channels;
     }
 }
 
@@ -69,10 +69,10 @@ void td_depthwise_groups_s2_w8a8_exact(const td_depthwise_groups_params *restric
                                        const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                        const int8_t **scratch)
 {
-    for (int32_t x = 0; x < p->out_width; x += 4) {
+    for (int32_t x = 0; x < p->out_width; x += p->block) {
         const td_columns block = td_prepare(p, rows, x, scratch);
         td_columns_s2_exact(scratch, weights, out, &block, requant);
         td_complete(p, &block, out);
-        out += 4 * block.channels;
+        out += p->block * block.channels;
     }
 }

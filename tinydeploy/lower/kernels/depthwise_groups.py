@@ -1,4 +1,4 @@
-"""Depthwise convolution without SIMD: up to four pixels a block, three taps a group."""
+"""Depthwise convolution without SIMD: four or five pixels a block, three taps a group."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_field
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
+_BLOCKS = (4, 5)  # pixels made at once
 _PRODUCT = 2**53
 _POINTER = 8  # bytes of the widest pointer the folder may be built with
 
@@ -59,6 +60,8 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
     rows, taps = plane.kernel
     groups = -(-taps // 3)
     affine = requant.c_type == "td_affine"
+    costs = {block: _cost(ctx.target, plane, rows * groups, affine, block) for block in _BLOCKS}
+    block = min(_BLOCKS, key=lambda size: costs[size].instructions)
     grouped = np.zeros((plane.out_channels, rows, 3 * groups), np.int8)
     grouped[:, :, :taps] = lin.weights.reshape(-1, rows, taps)
     zeros = Table("zeros", "int8_t", np.full(plane.in_channels, zero_point, np.int8))
@@ -71,7 +74,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 4), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(halves(plane.out_width, block), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_groups.h",),
         sources=("td_depthwise_groups_w8a8.c", "td_columns.c", "td_columns_v6m.c"),
         tables=(Table("weights", "int8_t", grouped.ravel()), requant, zeros, *pad_tables(plane, zero_point)),
@@ -81,19 +84,20 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
                 *window_fields(plane, zero_point),
                 ("zeros", "zeros"),
                 ("groups", groups),
+                ("block", block),
                 ("out_width", plane.out_width),
                 *lin.fields(shift=False),
             ),
         ),
-        scratch_bytes=rows * groups * (3 * plane.stride[1] + 3) * _POINTER,
-        cost=_cost(ctx.target, plane, rows * groups, affine),
+        scratch_bytes=rows * groups * ((block - 1) * plane.stride[1] + 3) * _POINTER,
+        cost=costs[block],
         note="affine, shift 34, proved" if affine else "double rounding as TFLite",
     )
 
 
-def _cost(target: Target, plane: Plane, groups: int, affine: bool) -> Cost:
+def _cost(target: Target, plane: Plane, groups: int, affine: bool, block: int) -> Cost:
     row = 0.0
-    for first, end in halves(plane.out_width, 4):
+    for first, end in halves(plane.out_width, block):
         pixels = end - first
         columns = (pixels - 1) * plane.stride[1] + 3
         if target.has_long_multiply:
