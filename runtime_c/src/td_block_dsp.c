@@ -87,7 +87,7 @@ __asm__(
     "td_b_eight td_b_add\n"
     ".endr\n"
     "9:\n"
-    "ldmia.w sp, {r2-r6}\n"
+    "ldmia.w sp, {r2-r6, r9}\n"
     "cmp r0, r2\n"
     "bne.w 7b\n"
     "mov r0, r3\n"
@@ -124,19 +124,18 @@ __asm__(
     "ldr pc, [sp, #28]\n"
     ".balign 4\n"
     "td_b_chain\n"
+    /* the second pixel's product is the first one's plus that of the difference of their sums */
     "ldmia.w r1!, {r2, r3, r7}\n"
-    "mov r8, r2\n"
-    "mov r9, r3\n"
-    "smlal r8, r9, r10, r7\n"
+    "sub.w r12, r12, r10\n"
+    "smlal r2, r3, r10, r7\n"
+    "ssat r10, #8, r3, asr #2\n"
     "smlal r2, r3, r12, r7\n"
-    "ssat r10, #8, r9, asr #2\n"
     "ssat r12, #8, r3, asr #2\n"
     "ldmia.w r1!, {r2, r3, r7}\n"
-    "mov r8, r2\n"
-    "mov r9, r3\n"
-    "smlal r8, r9, r11, r7\n"
+    "sub.w lr, lr, r11\n"
+    "smlal r2, r3, r11, r7\n"
+    "ssat r11, #8, r3, asr #10\n"
     "smlal r2, r3, lr, r7\n"
-    "ssat r11, #8, r9, asr #10\n"
     "ssat lr, #8, r3, asr #10\n"
     "td_b_close\n"
     "td_b_end td_block_affine_dsp\n"
@@ -144,9 +143,7 @@ __asm__(
     "td_b_function td_block_exact_dsp, 72\n"
     "td_b_open 0\n"
     "2:\n"
-    "ldrd r10, r11, [r1], #8\n"
-    "mov r12, r10\n"
-    "mov lr, r11\n"
+    "ldmia.w r1!, {r10, r11, r12, lr}\n"
     "ldr pc, [sp, #24]\n"
     ".balign 4\n"
     "4:\n"
@@ -155,7 +152,6 @@ __asm__(
     ".balign 4\n"
     "td_b_chain\n"
     "ldmia.w r1!, {r2, r3, r7, r8}\n"
-    "ldr r9, [sp, #20]\n"
     "lsl.w r10, r10, #1\n"
     "lsl.w r12, r12, #1\n"
     "asr.w r11, r11, #7\n"
@@ -223,7 +219,7 @@ const uint32_t *td_block_exact_dsp(const int16_t *windows, const uint32_t *restr
 {
     for (int32_t o = 0; o < p->channels; o += 2) {
         const int32_t bias[2] = {(int32_t)stream[0], (int32_t)(stream[1] - stream[0]) / 256};
-        stream += 2;
+        stream += 4;
         const td_sums_dsp s = td_block_sums(windows, &stream, p->window_bytes / 16);
         for (int32_t pixel = 1; pixel >= 0; pixel--) {
             for (int32_t j = 0; j < 2; j++) {

@@ -68,4 +68,4 @@ def as_words(values: Array) -> Words32:
 def pair_stream(weights: Ints, order: Ints, form: Affine | Exact) -> Words32:
     """The stream of td_block_affine_dsp or td_block_exact_dsp."""
     before, after = requant_words(form)
-    return np.concatenate([before, pair_words(weights, order), after], axis=1).ravel()
+    return np.concatenate([before, before, pair_words(weights, order), after], axis=1).ravel()

@@ -43,7 +43,9 @@ def solve(scaling: Scaling, lane_bits: Ints, shift: int) -> Affine | Exact | Non
     ``shift``: right shift of the affine high word that the block's code has built in, for lanes of 0 bits.
     """
     sums = np.maximum(np.abs(scaling.low), np.abs(scaling.high))
-    if not scaling.is_plain() or (sums >= 2 ** (31 - lane_bits)).any():
+    # the blocks of two pixels take the difference of their sums
+    reach = np.maximum(sums, scaling.high - scaling.low)
+    if not scaling.is_plain() or (reach >= 2 ** (31 - lane_bits)).any():
         return None
     return _affine(scaling, lane_bits, shift) or _exact(scaling, lane_bits, sums)
 
