@@ -5,7 +5,8 @@
  * rows     kernel_h pointers to input rows [in_width][in_channels] int8; a row of padding is a row of the zero point
  * weights  uint8 w + 128, [out_channels][kernel_h][kernel_w][in_channels / groups]
  * requant  one record an output channel, td_requant.h
- * out      [out_width][out_channels] int8; may lie over input that is no longer needed, six pixels at a time
+ * out      [out_width][out_channels] int8; may lie over input that is no longer needed, six pixels at a time (the last
+ *          block may read columns before those it needs, and does nothing with them)
  * scratch  aligned to 4: the windows, 4 words a tap and 4 a window (2 and 2 where a row has three pixels or less);
  * then, where a block reaches over the end of a row, as many columns of in_channels / groups as it sees
  *

@@ -30,7 +30,7 @@ typedef struct {
     int32_t taps;        /* of a window, > 0 */
     int32_t channels;    /* > 0 */
     int32_t distance;    /* between the outputs of two pixels */
-    int32_t pixels;      /* outputs kept: 1..6, 1..3 */
+    int32_t pixels;      /* how many of the last ones are kept: 1..6, 1..3 */
     int32_t constant;
     int32_t windows; /* > 0 */
 } td_trio;
@@ -42,7 +42,7 @@ typedef struct {
     uint32_t starts[4]; /* sums of A, B (A', B') so far */
 } td_trio_packer;
 
-/* Channel c of pixel i goes to out[i * distance + c]. Six pixels or three, one window or any number. */
+/* Channel c of the i-th pixel kept goes to out[i * distance + c]. Six pixels or three, one window or any number. */
 void td_trio_affine6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,

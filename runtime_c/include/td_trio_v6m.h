@@ -1,6 +1,6 @@
 /* td_trio_v6m.h - assembler macros of the blocks of td_trio.h, for ARMv6-M and ARMv8-M baseline. No declarations.
  *
- * While rounding: r0-r2 scratch, r3 out, r11 minus the distance of outputs, the rest belongs to the rounding.
+ * While rounding: r0-r2 scratch, r3 out, r11 the distance of outputs, the rest belongs to the rounding.
  *
  * While summing: r0 window, r1 weights, r2 weight, r3-r6 words, sums r8-r11, r12 end of the window, lr where to enter
  * the eight unrolled taps.
@@ -144,19 +144,19 @@ __asm__(".syntax unified\n"
         "add r3, r11\n"
         ".endm\n"
         ".macro td_t_pixels n, kind\n"
-        ".if \\n > 3\n"
-        "td_t_\\kind\\()_pixel 5\n"
-        "td_t_\\kind\\()_pixel 4\n"
-        "td_t_\\kind\\()_pixel 3\n"
-        ".endif\n"
-        "td_t_\\kind\\()_pixel 2\n"
-        "td_t_\\kind\\()_pixel 1\n"
         "td_t_\\kind\\()_pixel 0\n"
+        "td_t_\\kind\\()_pixel 1\n"
+        "td_t_\\kind\\()_pixel 2\n"
+        ".if \\n > 3\n"
+        "td_t_\\kind\\()_pixel 3\n"
+        "td_t_\\kind\\()_pixel 4\n"
+        "td_t_\\kind\\()_pixel 5\n"
+        ".endif\n"
         ".endm\n"
         /* All channels of a block. \n: pixels; \kind: names the rounding, whose code is \pixel bytes a pixel; \tap:
          * bytes of code a tap, \shift: log2 of the bytes of words a tap, \extra: bytes at the start of a window; \many:
-         * windows. Frame: 0-20 sums, 24 window, 28 weights, 32 requantisation, 36 out (of the last pixel), 40 its end,
-         * 44 weights of a round that the entry skips, 48 minus the distance of outputs, 52 the layer's constant, 56
+         * windows. Frame: 0-20 sums, 24 window, 28 weights, 32 requantisation, 36 out (of the first pixel kept), 40 its
+         * end, 44 weights of a round that the entry skips, 48 the distance of outputs, 52 the layer's constant, 56
          * where to enter the pixels; with windows: 60 bytes of one, 64 end of all, 68 lr. */
         ".macro td_t_block n, kind, name, tap, shift, extra, pixel, many\n"
         ".if \\many\n"
@@ -173,16 +173,12 @@ __asm__(".syntax unified\n"
         "str r0, [sp, #24]\n"
         "ldmia r3!, {r4-r7}\n" /* requant, taps, channels, distance */
         "str r4, [sp, #32]\n"
-        "rsbs r4, r7, #0\n"
-        "str r4, [sp, #48]\n"
+        "str r7, [sp, #48]\n"
         "ldr r4, [r3]\n" /* pixels */
-        "subs r4, #1\n"
-        "muls r7, r4, r7\n"
-        "adds r7, r7, r2\n"
-        "str r7, [sp, #36]\n"
-        "adds r7, r7, r6\n"
+        "str r2, [sp, #36]\n"
+        "adds r7, r2, r6\n"
         "str r7, [sp, #40]\n"
-        "movs r6, #\\n - 1\n"
+        "movs r6, #\\n\n"
         "subs r6, r6, r4\n"
         "movs r4, #\\pixel\n"
         "muls r6, r4, r6\n"

@@ -149,6 +149,7 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
     for (int32_t x = 0; x < p->out_width; x += 6) {
         const int32_t left = p->out_width - x;
         const int32_t words = left > 3 ? 4 : 2;
+        const int32_t first = left < 6 ? p->out_width - words / 2 * 3 : x; /* a last block ends with the row */
         block.pixels = left < 6 ? left : 6;
         for (int32_t group = 0; group < p->groups; group++) {
             const int32_t channel = group * block.channels;
@@ -156,7 +157,7 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
             int8_t *const to = out + channel;
             block.requant = (form & TD_EXACT) != 0 ? (const void *)((const td_exact *)requant + channel)
                                                    : (const void *)((const td_affine *)requant + channel);
-            td_gather(p, rows, x * w->stride - w->pad_left, group * depth, words, scratch);
+            td_gather(p, rows, first * w->stride - w->pad_left, group * depth, words, scratch);
             if (words == 4) {
                 td_block_of_6(scratch, mine, to, &block, form);
             } else {
@@ -164,9 +165,7 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
             }
         }
         if (p->act_min > -128 || p->act_max < 127) {
-            for (int32_t i = 0; i < block.pixels * p->out_channels; i++) {
-                out[i] = (int8_t)td_clamp(out[i], p->act_min, p->act_max);
-            }
+            td_limit(out, block.pixels * p->out_channels, p->act_min, p->act_max);
         }
         out += 6 * p->out_channels;
     }

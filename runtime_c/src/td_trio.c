@@ -40,9 +40,9 @@ TD_INLINE void td_trio_blocks(const uint32_t *windows, const uint8_t *restrict w
             weights += p->taps;
         }
         for (int32_t i = 0; i < p->pixels; i++) {
-            const int32_t y = exact
-                                  ? td_requant_exact(sums[i], (const td_exact *)p->requant + c, (p->constant - 1) >> 1)
-                                  : td_requant_affine(sums[i], (const td_affine *)p->requant + c, p->constant - 10);
+            const int32_t acc = sums[3 * trios - p->pixels + i];
+            const int32_t y = exact ? td_requant_exact(acc, (const td_exact *)p->requant + c, (p->constant - 1) >> 1)
+                                    : td_requant_affine(acc, (const td_affine *)p->requant + c, p->constant - 10);
             out[i * p->distance + c] = (int8_t)td_clamp(y, -128, 127);
         }
     }

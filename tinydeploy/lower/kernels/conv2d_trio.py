@@ -71,7 +71,7 @@ def _staged_columns(plane: Plane) -> int:
     most = 0
     for begin, end in halves(plane.out_width, 6):
         pixels = 6 if end - begin > 3 else 3
-        left = begin * plane.stride[1] - plane.pad[1]
+        left = (end - pixels) * plane.stride[1] - plane.pad[1]
         span = (pixels - 1) * plane.stride[1] + (plane.kernel[1] - 1) * plane.dilation[1] + 1
         if left < 0 or left + span > plane.in_width:
             most = max(most, span)
