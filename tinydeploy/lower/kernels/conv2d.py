@@ -126,7 +126,8 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
 
 def _cost(target: Target, plane: Plane, terms: int, groups: int) -> Cost:
     outputs = plane.out_height * plane.out_row
-    macs = outputs * terms
+    made = plane.out_height * -(-plane.out_width // 2) * 2 * -(-plane.out_channels // groups // 2) * 2 * groups
+    macs = made * terms  # of whole blocks: what a last one has too many is made and dropped
     copies = plane.out_height * plane.out_width * terms * groups
     per_output = 30 if target.has_long_multiply else 75
     instructions = int(macs * (3.5 if target.has_long_multiply else 5.5) + copies * 5 + outputs * per_output)
