@@ -36,4 +36,8 @@ const uint32_t *td_block_affine_dsp(const int16_t *windows, const uint32_t *rest
 const uint32_t *td_block_exact_dsp(const int16_t *windows, const uint32_t *restrict stream, int8_t *out,
                                    const td_block_dsp *restrict p);
 
+/* The affine form of the first pixel only. */
+const uint32_t *td_block_affine_one_dsp(const int16_t *windows, const uint32_t *restrict stream, int8_t *out,
+                                        const td_block_dsp *restrict p);
+
 #endif

@@ -9,8 +9,8 @@
  * pad      [kernel_w][in_channels] of the zero point. A row of padding is this pointer in `rows`; may be NULL where
  *          nothing is padded
  * out      [out_width][out_channels] int8; may lie over input that is no longer needed, two pixels at a time
- * scratch  aligned to 16: int16 windows of two pixels (4 bytes a tap); where columns are padded or dilated, two pointers
- *          a kernel row; and where in_channels is no multiple of four then, 2 * kernel_h * kernel_w * in_channels bytes
+ * scratch  aligned to 16: int16 windows of two pixels (4 bytes a tap); where columns are padded or dilated, two
+ * pointers a kernel row; and where in_channels is no multiple of four then, 2 * kernel_h * kernel_w * in_channels bytes
  *
  * Source: TFLite CONV_2D int8; technique derived here.
  */
@@ -36,6 +36,10 @@ typedef struct {
 
 void td_conv2d_w8a8_dsp(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                         const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out, int16_t *scratch);
+
+/* Faster where out_width is odd, for more code. */
+void td_conv2d_w8a8_dsp_odd(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
+                            const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out, int16_t *scratch);
 
 void td_conv2d_w8a8_dsp_exact(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                               const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,

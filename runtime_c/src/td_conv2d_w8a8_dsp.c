@@ -92,9 +92,24 @@ static void td_clamp_s8(int8_t *x, int32_t size, int32_t low, int32_t high)
     }
 }
 
+/* How a layer is requantised, and whether its rows are odd, so that a last pixel is alone. */
+enum { TD_EVEN, TD_ODD, TD_EXACT };
+
+TD_INLINE const uint32_t *td_blocks(const int16_t *windows, const uint32_t *restrict stream, int8_t *out,
+                                    const td_block_dsp *restrict block, int form, int32_t pixels)
+{
+    if (form == TD_EXACT) {
+        return td_block_exact_dsp(windows, stream, out, block);
+    }
+    if (form == TD_ODD && pixels == 1) {
+        return td_block_affine_one_dsp(windows, stream, out, block);
+    }
+    return td_block_affine_dsp(windows, stream, out, block);
+}
+
 TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                                  const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,
-                                 int16_t *scratch, int exact)
+                                 int16_t *scratch, int form)
 {
     const int32_t channels = p->out_channels & ~1;
     const int32_t size = p->kernel_w * p->in_channels;
@@ -119,18 +134,13 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
         block.channels = channels;
         const uint32_t *pair = stream;
         if (channels > 0) {
-            pair = exact ? td_block_exact_dsp(scratch, pair, out, &block)
-                         : td_block_affine_dsp(scratch, pair, out, &block);
+            pair = td_blocks(scratch, pair, out, &block, form, pixels);
         }
         if (channels != p->out_channels) {
             int8_t last[4];
             block.distance = 2;
             block.channels = 2;
-            if (exact) {
-                td_block_exact_dsp(scratch, pair, last, &block);
-            } else {
-                td_block_affine_dsp(scratch, pair, last, &block);
-            }
+            td_blocks(scratch, pair, last, &block, form, pixels);
             for (int32_t i = 0; i < pixels; i++) {
                 out[i * p->out_channels + channels] = last[2 * i];
             }
@@ -146,12 +156,18 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
 void td_conv2d_w8a8_dsp(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                         const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out, int16_t *scratch)
 {
-    td_conv2d_dsp_row(p, rows, stream, pad, out, scratch, 0);
+    td_conv2d_dsp_row(p, rows, stream, pad, out, scratch, TD_EVEN);
+}
+
+void td_conv2d_w8a8_dsp_odd(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
+                            const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out, int16_t *scratch)
+{
+    td_conv2d_dsp_row(p, rows, stream, pad, out, scratch, TD_ODD);
 }
 
 void td_conv2d_w8a8_dsp_exact(const td_conv2d_dsp_params *restrict p, const int8_t *const *rows,
                               const uint32_t *restrict stream, const int8_t *restrict pad, int8_t *out,
                               int16_t *scratch)
 {
-    td_conv2d_dsp_row(p, rows, stream, pad, out, scratch, 1);
+    td_conv2d_dsp_row(p, rows, stream, pad, out, scratch, TD_EXACT);
 }

@@ -55,6 +55,7 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
     affine = isinstance(form, Affine)
     if plane.is_pointwise:
         plane = plane.as_one_row()
+    suffix = "_exact" if not affine else "_odd" if plane.out_width % 2 else ""
     row_taps = plane.kernel[1] * plane.in_channels
     order = _dsp_pack.tap_order(plane.kernel[0], row_taps)
     beside = plane.inner() != (0, plane.out_width)
@@ -66,7 +67,7 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
     return Offer(
         kernel="conv2d_w8a8_dsp",
         call=Call(
-            "td_conv2d_w8a8_dsp" if affine else "td_conv2d_w8a8_dsp_exact",
+            f"td_conv2d_w8a8_dsp{suffix}",
             (ParamsArg(), Rows(0), Tab("stream"), Tab("pad") if padded else 0, Out(0), Scratch()),
             calls=plane.out_height,
             windows=((0, plane.window()),),
@@ -74,7 +75,7 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
         ),
         access=plane.access(halves(plane.out_width, 2), reads_first=True, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_dsp.h",),
-        sources=("td_conv2d_w8a8_dsp.c", "td_gather_dsp.c", "td_block_dsp.c"),
+        sources=("td_conv2d_w8a8_dsp.c", "td_gather_dsp.c", "td_block_dsp.c", "td_block_one_dsp.c"),
         tables=(
             Table("stream", "uint32_t", _dsp_pack.pair_stream(lin.weights, order, form)),
             *((Table("pad", "int8_t", pad),) if padded else ()),

@@ -1,0 +1,112 @@
+/* td_block_one_dsp.c - one pixel by two channels: assembly for ARMv7E-M and ARMv8-M DSP, plain C elsewhere. */
+#include "td_block_dsp.h"
+
+#if TD_USE_DSP
+
+/* As td_block_affine_dsp, for the first pixel of the windows only. r0 windows, r1 stream, r2-r5 weights, r6-r9
+ * activations, r10 S_a, r11 T. Frame: 0 end of windows, 4 windows, 8 out, 12 its end, 16 and 20 where to go first and
+ * second. */
+__asm__(".syntax unified\n"
+        ".thumb\n"
+        ".macro td_o_add w, x\n"
+        "smlad r11, \\w, \\x, r11\n"
+        "sxtb16 \\w, \\w\n"
+        "smlad r10, \\w, \\x, r10\n"
+        ".endm\n"
+        ".macro td_o_set w, x\n"
+        "smuad r11, \\w, \\x\n"
+        "sxtb16 \\w, \\w\n"
+        "smuad r10, \\w, \\x\n"
+        ".endm\n"
+        ".macro td_o_eight first\n"
+        "ldmia.w r1!, {r2-r5}\n"
+        "ldmia.w r0!, {r6-r9}\n"
+        "\\first r2, r6\n"
+        "td_o_add r3, r8\n"
+        "ldmia.w r0!, {r6-r9}\n"
+        "td_o_add r4, r6\n"
+        "td_o_add r5, r8\n"
+        ".endm\n"
+
+        ".pushsection .text.td_block_affine_one_dsp,\"ax\",%progbits\n"
+        ".balign 4\n"
+        ".global td_block_affine_one_dsp\n"
+        ".thumb_func\n"
+        ".type td_block_affine_one_dsp, %function\n"
+        ".global __td_stack_td_block_affine_one_dsp\n"
+        ".set __td_stack_td_block_affine_one_dsp, 56\n"
+        "td_block_affine_one_dsp:\n"
+        "push {r4-r11, lr}\n"
+        "sub sp, #24\n"
+        "ldr r4, [r3]\n"
+        "ldr r6, [r3, #8]\n"
+        "add r8, r0, r4\n"
+        "add r6, r2, r6\n"
+        "strd r8, r0, [sp]\n"
+        "strd r2, r6, [sp, #8]\n"
+        "lsrs r2, r4, #5\n"
+        "subs r2, #1\n"
+        "beq 1f\n"
+        "subs r2, #1\n"
+        "and r2, r2, #7\n"
+        "adds r2, #1\n"
+        "1:\n"
+        "movs r3, #60\n"
+        "mul r2, r2, r3\n"
+        "adr.w r3, 9f\n"
+        "subs r3, r3, r2\n"
+        "orr r3, r3, #1\n"
+        "adr.w r5, 4f\n"
+        "orr r5, r5, #1\n"
+        "tst r4, #16\n"
+        "it eq\n"
+        "moveq r5, r3\n"
+        "strd r5, r3, [sp, #16]\n"
+        "2:\n"
+        "td_o_eight td_o_set\n"
+        "ldr pc, [sp, #16]\n"
+        ".balign 4\n"
+        "4:\n"
+        "ldmia.w r1!, {r2, r3}\n"
+        "ldmia.w r0!, {r6-r9}\n"
+        "td_o_add r2, r6\n"
+        "td_o_add r3, r8\n"
+        "ldr pc, [sp, #20]\n"
+        ".balign 4\n"
+        "7:\n"
+        ".rept 8\n"
+        "td_o_eight td_o_add\n"
+        ".endr\n"
+        "9:\n"
+        "ldmia.w sp, {r2-r5}\n"
+        "cmp r0, r2\n"
+        "bne.w 7b\n"
+        "mov r0, r3\n"
+        "sub.w r11, r11, r10\n"
+        "ldmia.w r1!, {r2, r3, r6, r7, r8, r9}\n"
+        "smlal r2, r3, r10, r6\n"
+        "smlal r7, r8, r11, r9\n"
+        "ssat r10, #8, r3, asr #2\n"
+        "ssat r11, #8, r8, asr #10\n"
+        "bfi r10, r11, #8, #8\n"
+        "strh r10, [r4], #2\n"
+        "str r4, [sp, #8]\n"
+        "cmp r4, r5\n"
+        "bne.w 2b\n"
+        "mov r0, r1\n"
+        "add sp, #24\n"
+        "pop {r4-r11, pc}\n"
+        ".size td_block_affine_one_dsp, . - td_block_affine_one_dsp\n"
+        ".popsection\n");
+
+#else
+
+const uint32_t *td_block_affine_one_dsp(const int16_t *windows, const uint32_t *restrict stream, int8_t *out,
+                                        const td_block_dsp *restrict p)
+{
+    /* the first pixel is written last, over the second */
+    const td_block_dsp twice = {p->window_bytes, 0, p->channels, p->zero_point};
+    return td_block_affine_dsp(windows, stream, out, &twice);
+}
+
+#endif
