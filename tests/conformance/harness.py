@@ -98,10 +98,10 @@ class _Job:
     overlap: tuple[int, int, int] | None  # input index, output index, offset(input) - offset(output)
 
 
-def jobs_of(case: Case, cpu: str) -> list[_Job]:
+def jobs_of(case: Case, cpu: str, optimize: str = "balanced") -> list[_Job]:
     """Every offer that makes a call, apart and at each safe distance."""
     node = case.graph.nodes[0]
-    offers = offers_for(LowerContext(case.graph, node, target_for(cpu)))
+    offers = offers_for(LowerContext(case.graph, node, target_for(cpu, optimize)))
     assert offers, f"{case.label}: no kernel"
     return [job for offer in offers if not offer.view for job in _placements(case, Lowered(node, offer))]
 
@@ -125,11 +125,16 @@ def _round_up(value: int, align: int) -> int:
 
 
 def check(
-    cases: Sequence[Case], folder: Path, cpu: str = "host", defines: Sequence[str] = (), compiler: str = "gcc"
+    cases: Sequence[Case],
+    folder: Path,
+    cpu: str = "host",
+    defines: Sequence[str] = (),
+    compiler: str = "gcc",
+    optimize: str = "balanced",
 ) -> int:
     """Build and run all cases; returns how many calls of kernels were compared. Fails with every difference."""
     need_tool(compiler)
-    jobs = [job for case in cases for job in jobs_of(case, cpu)]
+    jobs = [job for case in cases for job in jobs_of(case, cpu, optimize)]
     results = _run(jobs, folder, defines, compiler)
     wanted = {id(case): run_integer(case.graph, case.feeds) for case in cases}
     faults = []

@@ -50,10 +50,11 @@ def run(
     opt: str = "-O2",
     profile: bool = False,
     flags: Sequence[str] = (),
+    optimize: str = "balanced",
 ) -> list[NodeCount]:
     """Counts of every case's node (none without ``profile``). Fails with the cases that differ from the twin."""
     graph, feeds = merge(cases)
-    target = target_for(cpu)
+    target = target_for(cpu, optimize)
     lowered = [Lowered(node, choose(offers_for(LowerContext(graph, node, target)))) for node in graph.nodes]
     project(graph, plan(graph, lowered, target), target=target, name="kernels").write(folder / "kernels")
     machine = load_board(board)

@@ -1,5 +1,6 @@
 """The kernels of cores without SIMD equal the twin on those cores, where their blocks are assembly."""
 
+import numpy as np
 import pytest
 
 from tests.conformance import wide_cases
@@ -31,6 +32,13 @@ def quickest(offers):
 def test_kernel(kernel, cpu, tmp_path):
     need_tool("arm-none-eabi-gcc", "qemu-system-arm")
     run(KERNELS[kernel](21), cpu, BOARDS[cpu], tmp_path, named(kernel))
+
+
+@pytest.mark.qemu
+def test_sextets(tmp_path):
+    need_tool("arm-none-eabi-gcc", "qemu-system-arm")
+    cases = [*wide_cases.vectors(25), wide_cases.dense(np.random.default_rng(1), "several stretches", 900, 7)]
+    run(cases, "cortex-m0", BOARDS["cortex-m0"], tmp_path, named("fully_connected_sextets"), optimize="speed")
 
 
 @pytest.mark.qemu
