@@ -7,10 +7,12 @@
  * TD_HAS_LONG_MUL  1: 32 x 32 -> 64 bit multiply in hardware, 0: ARMv6-M and ARMv8-M baseline
  * TD_ALIGN(n)      alignment of a variable, before its type
  * TD_NOINLINE      keeps a function out of line
- * TD_AFTER_NODE(node, data, bytes)   where NAME_run has written an output of a node: nothing; with TD_TRACE defined it
- *                  calls td_trace, which the firmware brings (`validate --per-layer` compares the outputs of every node)
  * TD_INLINE        "static inline" that is really inlined, for bodies specialised by constant arguments
- * td_word, td_half, td_pointer   types that may read and write any object (no strict aliasing), naturally aligned
+ * TD_AFTER_NODE(node, data, bytes)
+ *                  where NAME_run has written an output of a node: nothing; with TD_TRACE defined it calls td_trace,
+ *                  which the firmware brings (`validate --per-layer` compares the outputs of every node)
+ * td_word, td_half, td_pointer
+ *                  types that may read and write any object (no strict aliasing), naturally aligned
  *
  * Define TD_NO_ASM to get plain C everywhere, and TD_NO_LONG_MUL to get the code of the small cores everywhere.
  */
@@ -59,15 +61,15 @@
 #if defined(__GNUC__)
 #define TD_ALIGN(n) __attribute__((aligned(n)))
 #define TD_NOINLINE __attribute__((noinline))
-#define TD_INLINE static inline __attribute__((always_inline))
+#define TD_INLINE   static inline __attribute__((always_inline))
 typedef uint32_t __attribute__((may_alias)) td_word;
 typedef uint16_t __attribute__((may_alias)) td_half;
 typedef const int8_t *__attribute__((may_alias)) td_pointer;
 #elif defined(__ICCARM__)
 #define TD_PRAGMA(x) _Pragma(#x)
-#define TD_ALIGN(n) TD_PRAGMA(data_alignment = n)
-#define TD_NOINLINE _Pragma("inline=never")
-#define TD_INLINE _Pragma("inline=forced") static inline
+#define TD_ALIGN(n)  TD_PRAGMA(data_alignment = n)
+#define TD_NOINLINE  _Pragma("inline=never")
+#define TD_INLINE    _Pragma("inline=forced") static inline
 typedef uint32_t td_word;
 typedef uint16_t td_half;
 typedef const int8_t *td_pointer;

@@ -31,8 +31,7 @@ typedef struct {
 void td_conv2d_w8a8(const td_conv2d_params *restrict p, const int8_t *const *rows, const int8_t *restrict weights,
                     const td_affine *restrict requant, int8_t *out, int8_t *scratch);
 
-void td_conv2d_w8a8_exact(const td_conv2d_params *restrict p, const int8_t *const *rows,
-                          const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
-                          int8_t *scratch);
+void td_conv2d_w8a8_exact(const td_conv2d_params *restrict p, const int8_t *const *rows, const int8_t *restrict weights,
+                          const td_exact *restrict requant, int8_t *out, int8_t *scratch);
 
 #endif

@@ -1,4 +1,5 @@
-/* td_pairs.h - four pixels by all channels where 32 x 32 -> 64 bit is one instruction: assembly for ARMv7-M, and a twin.
+/* td_pairs.h - four pixels by all channels where 32 x 32 -> 64 bit is one instruction: assembly for ARMv7-M, and a C
+ * twin.
  *
  * A 64-bit product with x0 + x1 * 2^23 is two products, so SMLAL does two pixels at once. A sum S0 + S1 * 2^23 is taken
  * apart at the end; the converter guarantees |S0|, |S1| < 2^22.

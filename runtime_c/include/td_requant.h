@@ -93,9 +93,9 @@ static inline int32_t td_mul_add_high(int32_t a, int32_t b, uint32_t c_lo, int32
     const int32_t a_hi = a >> 16;
     const int32_t b_hi = b >> 16;
     const uint32_t low = a_lo * b_lo;
-    const uint32_t cross = a_lo * (uint32_t)b_hi;      /* below 2^31 */
-    const int32_t cross2 = a_hi * (int32_t)b_lo;       /* above -2^31 */
-    const uint32_t mid = cross + (low >> 16);          /* below 2^32 */
+    const uint32_t cross = a_lo * (uint32_t)b_hi; /* below 2^31 */
+    const int32_t cross2 = a_hi * (int32_t)b_lo;  /* above -2^31 */
+    const uint32_t mid = cross + (low >> 16);     /* below 2^32 */
     const uint32_t mid2 = (uint32_t)cross2 + (mid & 0xFFFFU);
     const int32_t high = a_hi * b_hi + (int32_t)(mid >> 16) + ((int32_t)mid2 >> 16);
     const uint32_t product_lo = (mid2 << 16) | (low & 0xFFFFU);

@@ -4,8 +4,8 @@
 #if TD_USE_V7M
 
 /* r0 table, r1 weights, r2, r3, lr columns, r4-r7 sums of the pixels, r8-r10 weights of a group, then the record,
- * r11 channel, r12 end of the table, then 2 * zero point + 1; lr is the fifth sum where there are five. Frame: 0 table, 4 its end, 8 channels, 12 out,
- * 16 requantisation, 20 2 * zero point + 1. One body a number of pixels. */
+ * r11 channel, r12 end of the table, then 2 * zero point + 1; lr is the fifth sum where there are five. Frame: 0 table,
+ * 4 its end, 8 channels, 12 out, 16 requantisation, 20 2 * zero point + 1. One body a number of pixels. */
 __asm__(".syntax unified\n"
         ".thumb\n"
         ".macro td_c_tap sum, x, k\n"
@@ -178,8 +178,8 @@ static int32_t td_round_exact(int32_t acc, const td_exact *restrict r, int32_t z
     return ((h >> r->shift) + 2 * zero_point + 1) >> 1;
 }
 
-TD_INLINE void td_block(const int8_t *const *table, const int8_t *restrict w, int8_t *out,
-                        const td_columns *restrict p, const void *restrict requant, int32_t stride, int exact)
+TD_INLINE void td_block(const int8_t *const *table, const int8_t *restrict w, int8_t *out, const td_columns *restrict p,
+                        const void *restrict requant, int32_t stride, int exact)
 {
     const int32_t columns = (p->pixels - 1) * stride + 3;
     for (int32_t c = 0; c < p->channels; c++) {

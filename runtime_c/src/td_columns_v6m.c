@@ -4,9 +4,9 @@
 #if TD_USE_V6M
 
 /* While summing: r0 table, r1 weights, r2 a column's value, r3 product, r4-r6 weights of a group, r7 channel, sums
- * r8-r11 and lr, r12 end of the table. While rounding: r0-r2 scratch, r3 out, the 31-bit multiplier in three parts of 11 bits
- * r4-r6, c in parts r8-r10, r11 distance of the outputs, lr weights. Frame: 0-16 sums, 20 table, 24 its
- * end, 28 channels, 32 out, 36 requantisation. One body a number of pixels. */
+ * r8-r11 and lr, r12 end of the table. While rounding: r0-r2 scratch, r3 out, the 31-bit multiplier in three parts of
+ * 11 bits r4-r6, c in parts r8-r10, r11 distance of the outputs, lr weights. Frame: 0-16 sums, 20 table, 24 its end, 28
+ * channels, 32 out, 36 requantisation. One body a number of pixels. */
 __asm__(".syntax unified\n"
         ".thumb\n"
         /* r2 times weight k to a sum; the last use of r2 may destroy it */

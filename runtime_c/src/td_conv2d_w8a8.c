@@ -32,8 +32,8 @@ TD_INLINE int8_t td_finish(const td_conv2d_params *restrict p, const void *restr
 }
 
 TD_INLINE void td_conv2d_row(const td_conv2d_params *restrict p, const int8_t *const *rows,
-                             const int8_t *restrict weights, const void *restrict requant, int8_t *out,
-                             int8_t *scratch, int exact)
+                             const int8_t *restrict weights, const void *restrict requant, int8_t *out, int8_t *scratch,
+                             int exact)
 {
     const td_window *const window = &p->window;
     const int32_t depth = window->in_channels / p->groups;
@@ -70,9 +70,8 @@ void td_conv2d_w8a8(const td_conv2d_params *restrict p, const int8_t *const *row
     td_conv2d_row(p, rows, weights, requant, out, scratch, 0);
 }
 
-void td_conv2d_w8a8_exact(const td_conv2d_params *restrict p, const int8_t *const *rows,
-                          const int8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
-                          int8_t *scratch)
+void td_conv2d_w8a8_exact(const td_conv2d_params *restrict p, const int8_t *const *rows, const int8_t *restrict weights,
+                          const td_exact *restrict requant, int8_t *out, int8_t *scratch)
 {
     td_conv2d_row(p, rows, weights, requant, out, scratch, 1);
 }

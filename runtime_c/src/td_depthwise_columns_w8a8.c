@@ -16,8 +16,8 @@ TD_INLINE void td_store(const td_target *restrict t, const int32_t *restrict sum
     const td_affine *const affine = (const td_affine *)t->requant + channel;
     const td_exact *const exact = (const td_exact *)t->requant + channel;
     for (int32_t i = 0; i < t->pixels; i++) {
-        const int32_t y = t->exact ? td_requant_exact(sums[i], exact, p->zero_point)
-                                   : td_requant_affine(sums[i], affine, p->shift);
+        const int32_t y =
+            t->exact ? td_requant_exact(sums[i], exact, p->zero_point) : td_requant_affine(sums[i], affine, p->shift);
         *out = (int8_t)td_clamp(y, p->act_min, p->act_max);
         out += t->distance;
     }

@@ -11,8 +11,8 @@ TD_INLINE int8_t td_finish(const td_fully_connected_params *restrict p, const vo
                             p->act_max);
 }
 
-TD_INLINE void td_matrix_vector(const td_fully_connected_params *restrict p, const int8_t *in,
-                                const int8_t *restrict w, const void *restrict requant, int8_t *out, int wide)
+TD_INLINE void td_matrix_vector(const td_fully_connected_params *restrict p, const int8_t *in, const int8_t *restrict w,
+                                const void *restrict requant, int8_t *out, int wide)
 {
     for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t sum[4] = {0, 0, 0, 0};

@@ -13,8 +13,8 @@ TD_INLINE void td_means(const td_mean_params *restrict p, const int8_t *in, cons
                 sum += *x;
                 x += inner;
             }
-            const int32_t y = exact ? td_requant_exact(sum, requant, p->zero_point)
-                                    : td_requant_affine(sum, requant, p->shift);
+            const int32_t y =
+                exact ? td_requant_exact(sum, requant, p->zero_point) : td_requant_affine(sum, requant, p->shift);
             *out++ = (int8_t)td_clamp(y, -128, 127);
         }
         in += p->count * inner;
@@ -26,8 +26,7 @@ void td_mean_s8(const td_mean_params *restrict p, const int8_t *in, const td_aff
     td_means(p, in, requant, out, 0);
 }
 
-void td_mean_s8_exact(const td_mean_params *restrict p, const int8_t *in, const td_exact *restrict requant,
-                      int8_t *out)
+void td_mean_s8_exact(const td_mean_params *restrict p, const int8_t *in, const td_exact *restrict requant, int8_t *out)
 {
     td_means(p, in, requant, out, 1);
 }

@@ -4,9 +4,9 @@
 #if TD_USE_V7M
 
 /* r0 windows, r1 weights, r2 and r3 activations, r4-r11 four sums of 64 bits (two pixels each: channel a, a, b, b),
- * r12 weight, lr end of windows. Frame: 0 out, 4-12 distances, 16 end of out, 20 windows, 24 end of windows, 28 where to
- * go after the first tap, 32 requantisation, 36 weights, 40 2 * zero point + 1. Eight taps are unrolled; a block enters
- * them where its rest begins. */
+ * r12 weight, lr end of windows. Frame: 0 out, 4-12 distances, 16 end of out, 20 windows, 24 end of windows, 28 where
+ * to go after the first tap, 32 requantisation, 36 weights, 40 2 * zero point + 1. Eight taps are unrolled; a block
+ * enters them where its rest begins. */
 __asm__(".syntax unified\n"
         ".thumb\n"
         ".macro td_p_tap what\n"
