@@ -16,6 +16,11 @@ typedef struct {
 
 void td_gather_rows_dsp(const int8_t *const *rows, int16_t *windows, const td_gather_dsp *restrict p);
 
+/* The same where a row's taps are three columns of `channels`, a multiple of four, and the second pixel is one column
+ * to the right of the first. */
+void td_gather_three_dsp(const int8_t *const *rows, int16_t *windows, const td_gather_dsp *restrict p,
+                         int32_t channels);
+
 /* `list`: where each row's taps of the first and of the second pixel begin. */
 void td_gather_list_dsp(const td_pointer *list, int16_t *windows, const td_gather_dsp *restrict p);
 

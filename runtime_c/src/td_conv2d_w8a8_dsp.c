@@ -119,6 +119,7 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
     int16_t *const end = rest_at + (p->kernel_h * (size % 4) + 3) / 4 * 8;
     td_gather_dsp gather = {{0, 0}, pad, p->kernel_h, size / 4, 0, size % 4, rest_at};
     td_block_dsp block = {end - scratch < 16 ? 32 : (int32_t)(end - scratch) * 2, 0, 0, p->zero_point};
+    const int three = p->kernel_w == 3 && p->stride == 1 && p->in_channels % 4 == 0;
     int32_t left[2] = {-p->pad_left, 0};
     for (int32_t x = 0; x < p->out_width; x += 2) {
         const int32_t pixels = p->out_width - x < 2 ? 1 : 2;
@@ -126,7 +127,11 @@ TD_INLINE void td_conv2d_dsp_row(const td_conv2d_dsp_params *restrict p, const i
         if (left[0] >= 0 && left[1] <= last_left) {
             gather.offset[0] = left[0] * p->in_channels;
             gather.offset[1] = gather.offset[0] + (pixels == 2 ? step : 0);
-            td_gather_rows_dsp(rows, scratch, &gather);
+            if (three && pixels == 2) {
+                td_gather_three_dsp(rows, scratch, &gather, p->in_channels);
+            } else {
+                td_gather_rows_dsp(rows, scratch, &gather);
+            }
         } else {
             td_gather_split(p, rows, pad, left, scratch, &gather, (td_pointer *)(void *)end);
         }

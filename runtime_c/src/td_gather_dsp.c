@@ -99,7 +99,69 @@ __asm__(".syntax unified\n"
         "td_g_open td_gather_list_dsp\n"
         "1:\n"
         "ldrd r2, r12, [r0], #8\n"
-        "td_g_row td_gather_list_dsp\n");
+        "td_g_row td_gather_list_dsp\n"
+
+        ".macro td_g_column e, o\n"
+        "sxtb16 \\o, \\e, ror #8\n"
+        "sxtb16 \\e, \\e\n"
+        ".endm\n"
+
+        ".pushsection .text.td_gather_three_dsp,\"ax\",%progbits\n"
+        ".balign 4\n"
+        ".global td_gather_three_dsp\n"
+        ".thumb_func\n"
+        ".type td_gather_three_dsp, %function\n"
+        ".global __td_stack_td_gather_three_dsp\n"
+        ".set __td_stack_td_gather_three_dsp, 56\n"
+        /* r1 r11 r12: windows of the kernel's three columns, r3 first column, r2 fourth, r10 channels, lr fours of
+           channels; */
+        /* frame: 0 end of rows, 4 offset, 8 pad, 12 channels */
+        "td_gather_three_dsp:\n"
+        "push {r4-r11, lr}\n"
+        "sub sp, #20\n"
+        "ldr r4, [r2]\n"
+        "ldrd r5, r6, [r2, #8]\n"
+        "add r6, r0, r6, lsl #2\n"
+        "strd r6, r4, [sp]\n"
+        "strd r5, r3, [sp, #8]\n"
+        "1:\n"
+        "ldr r3, [r0], #4\n"
+        "ldrd r4, r5, [sp, #4]\n"
+        "ldr lr, [sp, #12]\n"
+        "add r11, r1, lr, lsl #2\n"
+        "add r12, r1, lr, lsl #3\n"
+        "cmp r3, r5\n"
+        "ite eq\n"
+        "moveq r10, #0\n"
+        "movne r10, lr\n"
+        "it ne\n"
+        "addne r3, r3, r4\n"
+        "add r2, r10, r10, lsl #1\n"
+        "add r2, r2, r3\n"
+        "lsr lr, lr, #2\n"
+        "2:\n"
+        "ldr r5, [r3, r10]\n"
+        "ldr r8, [r3, r10, lsl #1]\n"
+        "ldr r4, [r3], #4\n"
+        "td_g_column r5, r7\n"
+        "td_g_column r4, r6\n"
+        "stmia.w r1!, {r4-r7}\n"
+        "sxtb16 r6, r8\n"
+        "sxtb16 r8, r8, ror #8\n"
+        "stmia.w r11!, {r5-r8}\n"
+        "ldr r7, [r2], #4\n"
+        "td_g_column r7, r9\n"
+        "stmia.w r12!, {r6-r9}\n"
+        "subs.w lr, lr, #1\n"
+        "bne 2b\n"
+        "mov r1, r12\n"
+        "ldr r4, [sp]\n"
+        "cmp r0, r4\n"
+        "bne 1b\n"
+        "add sp, #20\n"
+        "pop {r4-r11, pc}\n"
+        ".size td_gather_three_dsp, . - td_gather_three_dsp\n"
+        ".popsection\n");
 
 #else
 
@@ -125,6 +187,13 @@ void td_gather_rows_dsp(const int8_t *const *rows, int16_t *windows, const td_ga
         td_gather_row(rows[row] == p->pad ? p->pad : rows[row] + p->offset[0], windows, p, row, 0);
         td_gather_row(rows[row] == p->pad ? p->pad : rows[row] + p->offset[1], windows, p, row, 2);
     }
+}
+
+void td_gather_three_dsp(const int8_t *const *rows, int16_t *windows, const td_gather_dsp *restrict p, int32_t channels)
+{
+    td_gather_dsp two = *p;
+    two.offset[1] = two.offset[0] + channels;
+    td_gather_rows_dsp(rows, windows, &two);
 }
 
 void td_gather_list_dsp(const td_pointer *list, int16_t *windows, const td_gather_dsp *restrict p)
