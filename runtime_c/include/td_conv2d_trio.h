@@ -10,7 +10,7 @@
  * scratch  aligned to 4: the windows, 4 words a tap and 4 a window (2 and 2 where a row has three pixels or less);
  * then, where a block reaches over the end of a row, as many columns of in_channels / groups as it sees
  *
- * The first two take all taps in one window.
+ * The name tells the rounding (td_trio.h); all but the last two take all taps in one window.
  * Source: TFLite CONV_2D int8.
  */
 #ifndef TD_CONV2D_TRIO_H
@@ -26,7 +26,8 @@ typedef struct {
     int32_t groups;
     int32_t together; /* taps of a window, td_trio.h; the last one has what is left */
     int32_t stage;    /* words from the start of scratch to the columns */
-    int32_t constant; /* 10 + common shift to the right, or 2 * zero point of the output + 1 */
+    int32_t constant; /* td_trio.h */
+    int32_t part;     /* td_trio.h */
     int32_t act_min;
     int32_t act_max;
 } td_conv2d_trio_params;
@@ -34,6 +35,10 @@ typedef struct {
 void td_conv2d_trio_w8a8(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                          const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                          uint32_t *scratch);
+
+void td_conv2d_trio_w8a8_short(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                               const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                               uint32_t *scratch);
 
 void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                                const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,

@@ -12,6 +12,8 @@
  * windows  one behind the other: {start of a, start of b, then A, B of every tap}, for six pixels {a, b, a', b', then
  *          A, B, A', B' of every tap}: uint32
  * weights  uint8 [channels][windows][taps]
+ * short    records td_affine, y = (acc * m + c) >> (part + constant), part < 32, all bits of m below 2^part times acc
+ *          and a carry fit 32 bits, and so do those of acc * m + c from 2^part on
  * affine   records td_affine, y = ((acc * m + c) >> 32) >> shift; `constant` is 10 + shift
  * exact    records td_exact with shift < 0; `constant` is 2 * (output zero point) + 1
  *
@@ -33,6 +35,7 @@ typedef struct {
     int32_t pixels;      /* how many of the last ones are kept: 1..6, 1..3 */
     int32_t constant;
     int32_t windows; /* > 0 */
+    int32_t part;    /* short */
 } td_trio;
 
 /* A window being packed. */
@@ -43,6 +46,8 @@ typedef struct {
 } td_trio_packer;
 
 /* Channel c of the i-th pixel kept goes to out[i * distance + c]. Six pixels or three, one window or any number. */
+void td_trio_short6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
+void td_trio_short3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p);
 void td_trio_affine6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,

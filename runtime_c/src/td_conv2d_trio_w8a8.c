@@ -107,33 +107,37 @@ static void td_gather(const td_conv2d_trio_params *restrict p, const int8_t *con
     td_close(&f);
 }
 
-enum { TD_EXACT = 1, TD_WINDOWS = 2 }; /* forms: neither, one or both */
+enum { TD_SHORT, TD_AFFINE, TD_EXACT, TD_AFFINE_WINDOWS, TD_EXACT_WINDOWS };
 
 TD_INLINE void td_block_of_6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                              const td_trio *restrict block, int form)
 {
-    if (form == (TD_EXACT | TD_WINDOWS)) {
-        td_trio_exact6_windows(windows, weights, out, block);
-    } else if (form == TD_WINDOWS) {
-        td_trio_affine6_windows(windows, weights, out, block);
+    if (form == TD_SHORT) {
+        td_trio_short6(windows, weights, out, block);
+    } else if (form == TD_AFFINE) {
+        td_trio_affine6(windows, weights, out, block);
     } else if (form == TD_EXACT) {
         td_trio_exact6(windows, weights, out, block);
+    } else if (form == TD_AFFINE_WINDOWS) {
+        td_trio_affine6_windows(windows, weights, out, block);
     } else {
-        td_trio_affine6(windows, weights, out, block);
+        td_trio_exact6_windows(windows, weights, out, block);
     }
 }
 
 TD_INLINE void td_block_of_3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                              const td_trio *restrict block, int form)
 {
-    if (form == (TD_EXACT | TD_WINDOWS)) {
-        td_trio_exact3_windows(windows, weights, out, block);
-    } else if (form == TD_WINDOWS) {
-        td_trio_affine3_windows(windows, weights, out, block);
+    if (form == TD_SHORT) {
+        td_trio_short3(windows, weights, out, block);
+    } else if (form == TD_AFFINE) {
+        td_trio_affine3(windows, weights, out, block);
     } else if (form == TD_EXACT) {
         td_trio_exact3(windows, weights, out, block);
+    } else if (form == TD_AFFINE_WINDOWS) {
+        td_trio_affine3_windows(windows, weights, out, block);
     } else {
-        td_trio_affine3(windows, weights, out, block);
+        td_trio_exact3_windows(windows, weights, out, block);
     }
 }
 
@@ -144,7 +148,7 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
     const td_window *const w = &p->window;
     const int32_t depth = w->in_channels / p->groups;
     const int32_t taps = w->kernel_h * w->kernel_w * depth;
-    td_trio block = {requant, p->together, p->out_channels / p->groups, p->out_channels, 0, p->constant, 1};
+    td_trio block = {requant, p->together, p->out_channels / p->groups, p->out_channels, 0, p->constant, 1, p->part};
     block.windows = taps / p->together;
     for (int32_t x = 0; x < p->out_width; x += 6) {
         const int32_t left = p->out_width - x;
@@ -155,8 +159,9 @@ TD_INLINE void td_conv2d_row(const td_conv2d_trio_params *restrict p, const int8
             const int32_t channel = group * block.channels;
             const uint8_t *const mine = weights + channel * taps;
             int8_t *const to = out + channel;
-            block.requant = (form & TD_EXACT) != 0 ? (const void *)((const td_exact *)requant + channel)
-                                                   : (const void *)((const td_affine *)requant + channel);
+            block.requant = form == TD_EXACT || form == TD_EXACT_WINDOWS
+                                ? (const void *)((const td_exact *)requant + channel)
+                                : (const void *)((const td_affine *)requant + channel);
             td_gather(p, rows, first * w->stride - w->pad_left, group * depth, words, scratch);
             if (words == 4) {
                 td_block_of_6(scratch, mine, to, &block, form);
@@ -175,14 +180,14 @@ void td_conv2d_trio_w8a8(const td_conv2d_trio_params *restrict p, const int8_t *
                          const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
                          uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, 0);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE);
 }
 
-void td_conv2d_trio_w8a8_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
-                                 const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
-                                 uint32_t *scratch)
+void td_conv2d_trio_w8a8_short(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                               const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                               uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_WINDOWS);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_SHORT);
 }
 
 void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
@@ -192,9 +197,16 @@ void td_conv2d_trio_w8a8_exact(const td_conv2d_trio_params *restrict p, const in
     td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT);
 }
 
+void td_conv2d_trio_w8a8_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
+                                 const uint8_t *restrict weights, const td_affine *restrict requant, int8_t *out,
+                                 uint32_t *scratch)
+{
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_AFFINE_WINDOWS);
+}
+
 void td_conv2d_trio_w8a8_exact_windows(const td_conv2d_trio_params *restrict p, const int8_t *const *rows,
                                        const uint8_t *restrict weights, const td_exact *restrict requant, int8_t *out,
                                        uint32_t *scratch)
 {
-    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT | TD_WINDOWS);
+    td_conv2d_row(p, rows, weights, requant, out, scratch, TD_EXACT_WINDOWS);
 }

@@ -30,8 +30,23 @@ TD_INLINE void td_trio_sum(const uint32_t *window, const uint8_t *restrict weigh
     }
 }
 
+enum { TD_AFFINE, TD_EXACT, TD_SHORT };
+
+TD_INLINE int32_t td_trio_round(int32_t acc, const td_trio *restrict p, int32_t channel, int form)
+{
+    const td_affine *const affine = (const td_affine *)p->requant + channel;
+    if (form == TD_EXACT) {
+        return td_requant_exact(acc, (const td_exact *)p->requant + channel, (p->constant - 1) >> 1);
+    }
+    if (form == TD_AFFINE) {
+        return td_requant_affine(acc, affine, p->constant - 10);
+    }
+    const int64_t c = (int64_t)(((uint64_t)(uint32_t)affine->c_hi << 32) | affine->c_lo);
+    return (int32_t)(((int64_t)acc * affine->m + c) >> (p->part + p->constant));
+}
+
 TD_INLINE void td_trio_blocks(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
-                              const td_trio *restrict p, int32_t trios, int exact)
+                              const td_trio *restrict p, int32_t trios, int form)
 {
     for (int32_t c = 0; c < p->channels; c++) {
         int32_t sums[6] = {0, 0, 0, 0, 0, 0};
@@ -41,8 +56,7 @@ TD_INLINE void td_trio_blocks(const uint32_t *windows, const uint8_t *restrict w
         }
         for (int32_t i = 0; i < p->pixels; i++) {
             const int32_t acc = sums[3 * trios - p->pixels + i];
-            const int32_t y = exact ? td_requant_exact(acc, (const td_exact *)p->requant + c, (p->constant - 1) >> 1)
-                                    : td_requant_affine(acc, (const td_affine *)p->requant + c, p->constant - 10);
+            const int32_t y = td_trio_round(acc, p, c, form);
             out[i * p->distance + c] = (int8_t)td_clamp(y, -128, 127);
         }
     }
@@ -65,48 +79,58 @@ TD_INLINE void td_trio_pack(const int8_t *x, int32_t taps, td_trio_packer *restr
     }
 }
 
+void td_trio_short6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_blocks(windows, weights, out, p, 2, TD_SHORT);
+}
+
+void td_trio_short3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
+{
+    td_trio_blocks(windows, weights, out, p, 1, TD_SHORT);
+}
+
 void td_trio_affine6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 2, 0);
+    td_trio_blocks(windows, weights, out, p, 2, TD_AFFINE);
 }
 
 void td_trio_affine3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 1, 0);
+    td_trio_blocks(windows, weights, out, p, 1, TD_AFFINE);
 }
 
 void td_trio_affine6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                              const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 2, 0);
+    td_trio_blocks(windows, weights, out, p, 2, TD_AFFINE);
 }
 
 void td_trio_affine3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                              const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 1, 0);
+    td_trio_blocks(windows, weights, out, p, 1, TD_AFFINE);
 }
 
 void td_trio_exact6(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 2, 1);
+    td_trio_blocks(windows, weights, out, p, 2, TD_EXACT);
 }
 
 void td_trio_exact3(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out, const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 1, 1);
+    td_trio_blocks(windows, weights, out, p, 1, TD_EXACT);
 }
 
 void td_trio_exact6_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                             const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 2, 1);
+    td_trio_blocks(windows, weights, out, p, 2, TD_EXACT);
 }
 
 void td_trio_exact3_windows(const uint32_t *windows, const uint8_t *restrict weights, int8_t *out,
                             const td_trio *restrict p)
 {
-    td_trio_blocks(windows, weights, out, p, 1, 1);
+    td_trio_blocks(windows, weights, out, p, 1, TD_EXACT);
 }
 
 void td_trio_pack6(const int8_t *x, int32_t taps, td_trio_packer *restrict k)

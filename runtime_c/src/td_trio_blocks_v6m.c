@@ -5,9 +5,23 @@
 
 #include "td_trio_v6m.h"
 
-/* The multiplier in three parts of 11 bits in r4-r6; affine: c in parts r8-r10, r7 10 + shift; exact: r8 bias, r9 256,
- * r10 2 * zero point + 1, r7 -1 - shift. */
+/* short: the multiplier in two parts r4, r5, bits of the first r6, c in parts r9, r10, r7 bits of the shift left.
+ * Else the multiplier is in three parts of 11 bits in r4-r6; affine: c in parts r8-r10, r7 10 + shift; exact: r8 bias,
+ * r9 256, r10 2 * zero point + 1, r7 -1 - shift. */
 __asm__(
+    /* 34 bytes a pixel */
+    ".macro td_t_short_pixel i\n"
+    "ldr r0, [sp, #4 * \\i]\n"
+    "mov r1, r0\n"
+    "muls r1, r4, r1\n"
+    "add r1, r9\n"
+    "asrs r1, r6\n"
+    "muls r0, r5, r0\n"
+    "adds r0, r0, r1\n"
+    "add r0, r10\n"
+    "asrs r0, r7\n"
+    "td_t_store\n"
+    ".endm\n"
     /* 44 bytes a pixel */
     ".macro td_t_affine_pixel i\n"
     "ldr r0, [sp, #4 * \\i]\n"
@@ -56,6 +70,15 @@ __asm__(
     "lsrs r6, \\m, #22\n"
     ".endm\n"
     /* the record in r1-r3, the layer's constant in r7 */
+    ".macro td_t_short_open\n"
+    "ldr r6, [sp, #60]\n"
+    "ldr r0, [sp, #64]\n"
+    "mov r4, r3\nands r4, r0\n"
+    "mov r5, r3\nlsrs r5, r6\n"
+    "ands r0, r1\nmov r9, r0\n"
+    "movs r0, #32\nsubs r0, r0, r6\n"
+    "lsrs r1, r6\nlsls r2, r0\nadds r1, r1, r2\nmov r10, r1\n"
+    ".endm\n"
     ".macro td_t_affine_open\n"
     "td_t_cut r3\n"
     "lsls r3, r1, #21\nlsrs r3, r3, #21\nmov r8, r3\n"
@@ -69,9 +92,11 @@ __asm__(
     "mov r8, r1\n"
     "movs r1, #1\nlsls r1, r1, #8\nmov r9, r1\n"
     ".endm\n"
-    "td_t_block 6, affine, td_trio_affine6, 20, 4, 16, 44, 0\n"
-    "td_t_block 3, affine, td_trio_affine3, 12, 3, 8, 44, 0\n"
-    "td_t_block 6, exact, td_trio_exact6, 20, 4, 16, 52, 0\n"
-    "td_t_block 3, exact, td_trio_exact3, 12, 3, 8, 52, 0\n");
+    "td_t_block 6, short, td_trio_short6, 20, 4, 16, 34, 68\n"
+    "td_t_block 3, short, td_trio_short3, 12, 3, 8, 34, 68\n"
+    "td_t_block 6, affine, td_trio_affine6, 20, 4, 16, 44, 60\n"
+    "td_t_block 3, affine, td_trio_affine3, 12, 3, 8, 44, 60\n"
+    "td_t_block 6, exact, td_trio_exact6, 20, 4, 16, 52, 60\n"
+    "td_t_block 3, exact, td_trio_exact3, 12, 3, 8, 52, 60\n");
 
 #endif

@@ -76,9 +76,9 @@ __asm__(
     "td_t_cut4 r2\n"
     "mov r8, r1\n"
     ".endm\n"
-    "td_t_block 6, affine_w, td_trio_affine6_windows, 20, 4, 16, 56, 1\n"
-    "td_t_block 3, affine_w, td_trio_affine3_windows, 12, 3, 8, 56, 1\n"
-    "td_t_block 6, exact_w, td_trio_exact6_windows, 20, 4, 16, 62, 1\n"
-    "td_t_block 3, exact_w, td_trio_exact3_windows, 12, 3, 8, 62, 1\n");
+    "td_t_block 6, affine_w, td_trio_affine6_windows, 20, 4, 16, 56, 72\n"
+    "td_t_block 3, affine_w, td_trio_affine3_windows, 12, 3, 8, 56, 72\n"
+    "td_t_block 6, exact_w, td_trio_exact6_windows, 20, 4, 16, 62, 72\n"
+    "td_t_block 3, exact_w, td_trio_exact3_windows, 12, 3, 8, 62, 72\n");
 
 #endif

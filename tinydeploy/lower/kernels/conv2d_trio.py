@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tinydeploy.lower import _trio
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -20,11 +21,9 @@ from tinydeploy.lower._contract import (
 from tinydeploy.lower._linear import Linear, linear
 from tinydeploy.lower._rows import Plane, halves
 from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
-from tinydeploy.lower.requantise import Ints
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
-_FIELD = 2**20  # bound of a window's sums
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -34,36 +33,8 @@ def offers(ctx: LowerContext) -> list[Offer]:
     lin = linear(ctx, (0, 1, 2, 3))
     if lin is None:
         return []
-    windows = window_count(lin.weights)
-    return [_offer(ctx, lin, windows)] if _fits(lin, windows) else []
-
-
-def window_count(weights: Ints) -> int:
-    """The fewest windows of equal size whose sums stay in their field for any int8 input."""
-    taps = weights.shape[1]
-    least, most = np.minimum(weights * 127, weights * -128), np.maximum(weights * 127, weights * -128)
-    windows = 1
-    while True:
-        if taps % windows == 0:
-            edges = np.arange(0, taps, taps // windows)
-            low, high = np.add.reduceat(least, edges, axis=1), np.add.reduceat(most, edges, axis=1)
-            if max(int(high.max(initial=0)), -int(low.min(initial=0))) < _FIELD:
-                return windows
-        windows += 1
-
-
-def _fits(lin: Linear, windows: int) -> bool:
-    """True if the blocks' parts of products stay in 32 bits."""
-    s, records = lin.scaling, lin.requant.records
-    sums, products = (_FIELD, 2**53) if windows == 1 else (2**23, 2**55)
-    if not s.sums_below(sums):
-        return False
-    if lin.requant.affine:
-        c = (records["c_hi"].astype(np.int64) << 32) + records["c_lo"].astype(np.int64)
-        ends = np.abs(np.stack([s.low, s.high]) * records["m"].astype(np.int64) + c)
-        return int(np.maximum(ends, np.abs(c)).max(initial=0)) < products
-    ends = np.abs(np.stack([s.low, s.high]) + s.bias)
-    return int(ends.max(initial=0)) < sums and bool((records["shift"] < 0).all())
+    blocks = _trio.blocks(lin)
+    return [] if blocks is None else [_offer(ctx, lin, blocks)]
 
 
 def _staged_columns(plane: Plane) -> int:
@@ -78,18 +49,17 @@ def _staged_columns(plane: Plane) -> int:
     return most
 
 
-def _offer(ctx: LowerContext, lin: Linear, windows: int) -> Offer:
+def _offer(ctx: LowerContext, lin: Linear, blocks: _trio.Blocks) -> Offer:
     groups = ctx.node.op.groups
     zero_point = ctx.signature.input(0).zero_point
     plane = conv_plane(ctx).simplest()
     taps = lin.weights.shape[1]
-    exact = not lin.requant.affine
-    words = (4 if plane.out_width > 3 else 2) * (taps + windows)
+    words = (4 if plane.out_width > 3 else 2) * (taps + blocks.windows)
     depth = plane.in_channels // groups
     return Offer(
         kernel="conv2d_trio_w8a8",
         call=Call(
-            f"td_conv2d_trio_w8a8{'_exact' * exact}{'_windows' * (windows > 1)}",
+            f"td_conv2d_trio_w8a8{blocks.form}",
             (ParamsArg(), Rows(0), Tab("weights"), Tab("requant"), Out(0), Scratch()),
             calls=plane.out_height,
             windows=((0, plane.window()),),
@@ -106,7 +76,7 @@ def _offer(ctx: LowerContext, lin: Linear, windows: int) -> Offer:
         ),
         tables=(
             Table("weights", "uint8_t", (lin.weights + 128).astype(np.uint8).ravel()),
-            lin.requant.table(),
+            blocks.requant,
             *pad_tables(plane, zero_point),
         ),
         params=Params(
@@ -116,28 +86,29 @@ def _offer(ctx: LowerContext, lin: Linear, windows: int) -> Offer:
                 ("out_width", plane.out_width),
                 ("out_channels", plane.out_channels),
                 ("groups", groups),
-                ("together", taps // windows),
+                ("together", taps // blocks.windows),
                 ("stage", words),
-                ("constant", 2 * lin.scaling.zero_point + 1 if exact else 10 + lin.requant.shift),
+                ("constant", blocks.constant),
+                ("part", blocks.part),
                 ("act_min", lin.scaling.act_min),
                 ("act_max", lin.scaling.act_max),
             ),
         ),
         scratch_bytes=4 * words + _staged_columns(plane) * depth,
-        cost=_cost(ctx, plane, taps, windows, exact),
-        note=lin.requant.note,
+        cost=_cost(ctx, plane, taps, blocks),
+        note=blocks.note,
     )
 
 
-def _cost(ctx: LowerContext, plane: Plane, taps: int, windows: int, exact: bool) -> Cost:
+def _cost(ctx: LowerContext, plane: Plane, taps: int, how: _trio.Blocks) -> Cost:
     """Per block: windows are gathered; then per channel the taps, what is done once, and the rounding of each pixel."""
     groups = ctx.node.op.groups
     blocks = halves(plane.out_width, 6)
     sixes = sum(end - begin > 3 for begin, end in blocks) * plane.out_height
     threes = len(blocks) * plane.out_height - sixes
     outputs = plane.out_height * plane.out_row
-    per_output = (25 if exact else 21) if windows == 1 else (34 if exact else 28)
-    once = 67 if windows == 1 else 50 + 50 * windows
+    per_output = {"_short": 16, "": 21, "_exact": 25, "_windows": 28, "_exact_windows": 34}[how.form]
+    once = 67 if how.windows == 1 else 50 + 50 * how.windows
     channels = plane.out_channels * (sixes * (10.4 * taps + once) + threes * (6.4 * taps + 0.8 * once))
     gather = groups * (sixes * (28 * taps + 200) + threes * (17 * taps + 200) + (sixes + threes) * plane.kernel[0] * 70)
     instructions = int(channels + gather + outputs * per_output)
