@@ -28,7 +28,7 @@ def layer(rng: np.random.Generator, taps: int, zero_point: int) -> Linear:
     return Linear(weights, scaling, requant)
 
 
-def every_sum(scaling: Scaling, channel: int, most: int = 60000) -> np.ndarray:
+def every_sum(scaling: Scaling, channel: int, most: int = 20000) -> np.ndarray:
     low, high = int(scaling.low[channel]), int(scaling.high[channel])
     return np.unique(np.linspace(low, high, min(high - low + 1, most)).astype(np.int64))
 
@@ -51,8 +51,8 @@ def test_two_parts(taps: int) -> None:
             assert np.abs(first).max() < 2**31
             y = wrap((first >> how.part) + wrap(sums * (m >> how.part)) + wrap(np.int64(c >> how.part)))
             y = np.clip(y >> how.constant, -128, 127)
-            wanted = np.stack([lin.scaling.output(np.full(6, x))[channel] for x in sums[:: max(1, len(sums) // 300)]])
-            np.testing.assert_array_equal(y[:: max(1, len(sums) // 300)], wanted)
+            wanted = lin.scaling.output(np.broadcast_to(sums, (6, len(sums))))[channel]
+            np.testing.assert_array_equal(y, wanted)
     assert proved >= 3, proved
 
 
