@@ -354,8 +354,6 @@ def describe(graph: Graph) -> dict[str, Any]:
 
     nodes = []
     for node in graph.nodes:
-        kinds = tuple(None if name is None else graph.type(name) for name in node.inputs)
-        signature = Signature(kinds, tuple(graph.type(name) for name in node.outputs))
         constants = [
             graph.values[name] for name in node.inputs if name is not None and graph.values[name].data is not None
         ]
@@ -364,7 +362,7 @@ def describe(graph: Graph) -> dict[str, Any]:
                 "name": node.name,
                 "op": node.op.name,
                 "output": str(graph.type(node.outputs[0])),
-                "macs": node.op.macs(signature),
+                "macs": node.op.macs(Signature.of(graph, node)),
                 "parameters": sum(value.type.size for value in constants),
             }
         )

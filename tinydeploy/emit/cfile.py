@@ -20,12 +20,6 @@ from tinydeploy.version import __version__
 GUARDS = {"plain": "", "dsp": "TD_USE_DSP", "mve": "TD_USE_MVE"}
 
 
-def node_macs(graph: Graph, low: Lowered) -> int:
-    """Multiply-accumulates of a node."""
-    kinds = tuple(None if name is None else graph.type(name) for name in low.node.inputs)
-    return int(low.node.op.macs(Signature(kinds, tuple(graph.type(name) for name in low.node.outputs))))
-
-
 class Printer:
     """Everything the templates are filled with. One per project; `context` is what they see."""
 
@@ -37,7 +31,7 @@ class Printer:
         self.tables = Tables(name, [table for low in plan.lowered for table in low.offer.tables])
         self.constants: list[str] = []
         self.at = self._offset_names()
-        self.macs = {low.node.name: node_macs(graph, low) for low in plan.lowered}
+        self.macs = {low.node.name: int(low.node.op.macs(Signature.of(graph, low.node))) for low in plan.lowered}
         self.functions: dict[str, str] = {}
         self.inputs = self._tensors("input", graph.inputs, [self._arena(value) for value in graph.inputs])
         self.outputs = self._tensors("output", graph.outputs, [self._output(value) for value in graph.outputs])

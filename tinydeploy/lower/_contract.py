@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tinydeploy.ir import Array, Graph, Node, Type
+from tinydeploy.ir import Array, Graph, Node
 from tinydeploy.ops._op import Signature
+from tinydeploy.target.cpu import CpuClass
 
-CpuClass: TypeAlias = Literal["plain", "dsp", "mve"]
 Bytes: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -94,12 +94,6 @@ class AccessPlan:
 def whole(size: int, steps: int = 1) -> Span:
     """The whole tensor at every step."""
     return Span(np.zeros(steps, np.int64), np.full(steps, size, np.int64))
-
-
-def in_pieces(size: int, piece: int) -> Span:
-    """Consecutive pieces of ``piece`` bytes, the last one shorter."""
-    low = np.arange(0, max(size, 1), piece, dtype=np.int64)
-    return Span(low, np.minimum(low + piece, size))
 
 
 def elementwise(in_sizes: tuple[int | None, ...], out_size: int, steps: int) -> AccessPlan:
@@ -263,8 +257,7 @@ class LowerContext:
     @property
     def signature(self) -> Signature:
         """Types of the node's inputs and outputs."""
-        kinds: tuple[Type | None, ...] = tuple(None if n is None else self.graph.type(n) for n in self.node.inputs)
-        return Signature(kinds, tuple(self.graph.type(n) for n in self.node.outputs))
+        return Signature.of(self.graph, self.node)
 
     def constant(self, index: int) -> Array | None:
         """Content of a constant input, else None."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from tinydeploy.errors import Problem, UnsupportedError
-from tinydeploy.ir.types import Array, Type
+from tinydeploy.ir import Array, Graph, Node, Type
 
 Types: TypeAlias = "tuple[Type | None, ...]"
 Arrays: TypeAlias = "tuple[Array, ...]"
@@ -22,6 +22,12 @@ class Signature:
 
     inputs: Types
     outputs: tuple[Type, ...]
+
+    @staticmethod
+    def of(graph: Graph, node: Node) -> Signature:
+        """That of a node of ``graph``."""
+        inputs = tuple(None if name is None else graph.type(name) for name in node.inputs)
+        return Signature(inputs, tuple(graph.type(name) for name in node.outputs))
 
     def input(self, index: int) -> Type:
         """Type of a present input."""

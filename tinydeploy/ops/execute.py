@@ -94,10 +94,7 @@ class _Run:
 
     def _prepare(self, node: Node) -> _Step:
         graph, op = self.graph, node.op
-        sig = Signature(
-            tuple(None if name is None else graph.type(name) for name in node.inputs),
-            tuple(graph.type(name) for name in node.outputs),
-        )
+        sig = Signature.of(graph, node)
         integer = self.mode == "integer" and (isinstance(op, Dequantize) or not sig.outputs[0].elem.is_float)
         rule = op.quant
         computed = [name for i, name in enumerate(node.inputs) if i in (rule.weights, rule.bias) and name is not None]

@@ -28,16 +28,15 @@ def _rewrite(graph: Graph, node: Node) -> bool:
     present = [name for name in node.inputs if name is not None]
     if not constants_of(graph, present) or any(graph.is_kept(name) for name in node.outputs):
         return False
-    kinds = tuple(graph.type(name) for name in node.outputs)
-    if any(kind.size > MAX_ELEMENTS for kind in kinds):
+    sig = Signature.of(graph, node)
+    if any(kind.size > MAX_ELEMENTS for kind in sig.outputs):
         return False
     arrays = [graph.constant(name) for name in node.inputs]
-    inputs = tuple(None if name is None else graph.type(name) for name in node.inputs)
-    if all(kind is None or kind.elem.is_float for kind in (*inputs, *kinds)):
+    if all(kind is None or kind.elem.is_float for kind in (*sig.inputs, *sig.outputs)):
         results = node.op.reference(*arrays)
     else:
-        results = node.op.integer(Signature(inputs, kinds), *arrays)
-    for name, kind, result in zip(node.outputs, kinds, results, strict=True):
+        results = node.op.integer(sig, *arrays)
+    for name, kind, result in zip(node.outputs, sig.outputs, results, strict=True):
         graph.values[name].data = np.asarray(result, kind.elem.dtype).reshape(kind.shape)
     graph.nodes = [other for other in graph.nodes if other is not node]
     return True

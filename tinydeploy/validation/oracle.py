@@ -130,15 +130,7 @@ def _is_quantised(graph: Graph) -> bool:
 def _random_feeds(graph: Graph, seed: int) -> dict[str, Array]:
     """Whole range for integers; for floats a small, a normal and an image-like sample, since nobody knows the range."""
     generator = np.random.default_rng(seed)
-    macs = sum(
-        node.op.macs(
-            Signature(
-                tuple(None if name is None else graph.type(name) for name in node.inputs),
-                tuple(graph.type(name) for name in node.outputs),
-            )
-        )
-        for node in graph.nodes
-    )
+    macs = sum(node.op.macs(Signature.of(graph, node)) for node in graph.nodes)
     scales = (1.0,) if macs > HEAVY_MACS else (0.1, 1.0, 100.0)
     feeds: dict[str, Array] = {}
     for name in graph.inputs:
