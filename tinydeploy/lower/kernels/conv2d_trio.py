@@ -112,4 +112,4 @@ def _cost(ctx: LowerContext, plane: Plane, taps: int, how: _trio.Blocks) -> Cost
     channels = plane.out_channels * (sixes * (10.4 * taps + once) + threes * (6.4 * taps + 0.8 * once))
     gather = groups * (sixes * (28 * taps + 200) + threes * (17 * taps + 200) + (sixes + threes) * plane.kernel[0] * 70)
     instructions = int(channels + gather + outputs * per_output)
-    return Cost(instructions, int(instructions * 1.35))
+    return Cost(instructions, int(instructions * 1.45))
