@@ -1,12 +1,12 @@
-/* td_mean.h - mean along one axis of [outer][count][inner], int8.
+/* td_mean.h - mean along two axes of [outer][far][middle][count][inner], int8; with one axis far and middle are 1.
  *
- * y[o][i] = clamp(requant(sum over k of x[o][k][i])); count and zero points are inside the record.
+ * y[o][m][i] = clamp(requant(sum over f, k of x[o][f][m][k][i])); far * count and zero points are inside the record.
  *
- * in       [outer][count][inner] int8, must not overlap out
+ * in       [outer][far][middle][count][inner] int8, must not overlap out
  * requant  one record, td_requant.h
- * out      [outer][inner] int8
+ * out      [outer][middle][inner] int8
  *
- * count <= 2^16. Source: TFLite MEAN int8.
+ * far * count <= 2^16. Source: TFLite MEAN int8.
  */
 #ifndef TD_MEAN_H
 #define TD_MEAN_H
@@ -15,6 +15,8 @@
 
 typedef struct {
     int32_t outer;
+    int32_t far;
+    int32_t middle;
     int32_t count;
     int32_t inner;
     int32_t shift;      /* affine: shift to the right */

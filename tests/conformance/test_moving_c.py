@@ -77,7 +77,9 @@ def pool_cases(seed):
         cases.append(one_node(f"max {largest}", largest, [x], [quant], rng))
     dilated = MaxPool2d((2, 3), (1, 1), (2, 2), (1, 1, 2, 2))
     cases.append(one_node("max dilated", dilated, [s8((1, 7, 8, 3), 0.05, -7)], [Q], rng))
-    for shape, axes in [((1, 5, 6, 4), (1, 2)), ((2, 3, 4), (2,)), ((1, 1, 9, 4), (1, 2)), ((7, 4), (0,))]:
+    means = [((1, 5, 6, 4), (1, 2)), ((2, 3, 4), (2,)), ((1, 1, 9, 4), (1, 2)), ((7, 4), (0,))]
+    means += [((1, 5, 6, 4), (1, 3)), ((2, 5, 6, 4), (0, 2)), ((2, 3, 2, 3, 2), (1, 3)), ((1, 1, 1, 4), (0, 1, 2))]
+    for shape, axes in means:
         for out in (Q, Quant.per_tensor(0.02, -128), Quant.per_tensor(0.2, 3)):
             op = Mean(axes=axes, keep_dims=bool(rng.integers(2)))
             cases.append(one_node(f"mean {shape} {axes}", op, [s8(shape, 0.05, -7)], [out], rng, samples=6))

@@ -1,4 +1,4 @@
-"""Mean of int8 over neighbouring axes."""
+"""Mean of int8 over one or two runs of neighbouring axes."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ OPERATOR = "mean"
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for int8 where the axes, but for those of length 1, are neighbours."""
+    """One offer for int8 where the axes, but for those of length 1, are at most two runs of neighbours."""
     op, sig = ctx.node.op, ctx.signature
     if not isinstance(op, Mean) or not (is_s8(sig.inputs[0]) and is_s8(sig.outputs[0])):
         return []
     shape, kind = sig.input(0).shape, sig.outputs[0]
-    axes = [axis for axis in sorted(op.axes) if shape[axis] > 1] or [0]
     count = op.count(shape)
-    if axes[-1] - axes[0] != len(axes) - 1 or count > MAX_TERMS:
+    sizes = _runs(shape, op.axes)
+    if sizes is None or count > MAX_TERMS:
         return []
-    outer, inner = math.prod(shape[: axes[0]]), math.prod(shape[axes[-1] + 1 :])
     requant = requantise.solve(_scaling(op, ctx, count))
     assert requant is not None  # double rounding always has the exact form
     instructions = sig.input(0).size * 5 + kind.size * (25 if ctx.target.has_long_multiply else 60)
@@ -54,9 +53,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
             params=Params(
                 "td_mean_params",
                 (
-                    ("outer", outer),
-                    ("count", math.prod(shape[a] for a in axes)),
-                    ("inner", inner),
+                    *zip(("outer", "far", "middle", "count", "inner"), sizes, strict=True),
                     ("shift", requant.shift),
                     ("zero_point", kind.zero_point),
                 ),
@@ -65,6 +62,22 @@ def offers(ctx: LowerContext) -> list[Offer]:
             note=requant.note,
         )
     ]
+
+
+def _runs(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape as [kept, averaged, kept, averaged, kept], neighbours of a kind merged; None if those are too few."""
+    sizes = [1]
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        if (axis in axes) != (len(sizes) % 2 == 0):
+            sizes.append(1)
+        sizes[-1] *= size
+    if len(sizes) % 2 == 0:
+        sizes.append(1)
+    if len(sizes) > 5:
+        return None
+    return (sizes[0], *(1, 1) * ((5 - len(sizes)) // 2), *sizes[1:])
 
 
 def _scaling(op: Mean, ctx: LowerContext, count: int) -> requantise.Scaling:
