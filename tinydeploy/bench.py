@@ -101,7 +101,7 @@ def _quantised(path: Path) -> tuple[Graph, Graph]:
     from tinydeploy.data import load_data
 
     graph = pipeline.optimise(pipeline.load(path))
-    if pipeline.is_quantised(graph):
+    if graph.is_quantised():
         return graph, graph
     calibration = load_data(path.with_name(f"{path.stem}_calibration.npz"), graph).x
     return graph, pipeline.quantise(graph, "int8", calibration)

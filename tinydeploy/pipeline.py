@@ -69,11 +69,6 @@ def load(
     return bind_states(graph, dict(states)) if states else graph
 
 
-def is_quantised(graph: Graph) -> bool:
-    """True if the graph already computes in integers (a quantised file)."""
-    return any(value.type.quant is not None for value in graph.values.values())
-
-
 def optimise(graph: Graph, dump_after: str | None = None) -> Graph:
     """Run the passes on a copy."""
     from tinydeploy import passes
@@ -88,19 +83,7 @@ def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, 
     """
     from tinydeploy import quant
 
-    if is_quantised(graph):
-        return graph
-    if calibration is None:
-        raise UsageError(
-            Problem(
-                graph.name,
-                f"a float model is quantised to {level} with representative inputs, and none were given",
-                "some tens to hundreds of real samples of every class, as the model sees them in use",
-                "--calibration samples.npz, with one array an input (`tinydeploy inspect` prints names and shapes)",
-            )
-        )
-    extra = {} if ranges is None else {"ranges": ranges}
-    return quant.quantise(graph, level, dict(calibration), **extra)
+    return graph if graph.is_quantised() else quant.quantise(graph, level, calibration, ranges=ranges)
 
 
 def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, checked_against: str | None) -> Project:
@@ -175,9 +158,8 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
         checked_against = check_against(path, optimised)
     elif not options.check:
         optimised.warnings.append("the imported graph was not compared with the model's own runtime (--no-check)")
-    report(
-        f"quantising to {options.quantize}" if not is_quantised(optimised) else "keeping the file's own quantisation"
-    )
+    kept = optimised.is_quantised()
+    report("keeping the file's own quantisation" if kept else f"quantising to {options.quantize}")
     quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)
     report("choosing kernels, planning memory, writing C")
     return compile_graph(quantised, optimised, options, checked_against)

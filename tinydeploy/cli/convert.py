@@ -38,7 +38,7 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
         report(f"reading {model}")
         graph = pipeline.load(model, input_shapes=options["input_shape"], states=options["state"])
         calibration = None
-        if options["calibration"] is not None and not pipeline.is_quantised(graph):
+        if options["calibration"] is not None and not graph.is_quantised():
             data = load_data(
                 options["calibration"], graph, data_map=options["data_map"], input_scale=options["input_scale"]
             )

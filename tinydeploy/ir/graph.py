@@ -83,6 +83,10 @@ class Graph:
         """Content of a constant, else None."""
         return None if name is None else self.values[name].data
 
+    def is_quantised(self) -> bool:
+        """True if some value that is computed is held in quantised integers; constants alone may be, to save space."""
+        return any(value.type.quant is not None and value.data is None for value in self.values.values())
+
     def producer(self, name: str) -> Node | None:
         """The node that writes a value; None for inputs, constants and state reads."""
         return next((node for node in self.nodes if name in node.outputs), None)

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tinydeploy.errors import Problem, UsageError
 from tinydeploy.ir import Array, Elem, Graph, Quant
 from tinydeploy.ir.verify import verify
 from tinydeploy.quant import feeds, lint
 from tinydeploy.quant import groups as tied
 from tinydeploy.quant.calibrate import collect
-from tinydeploy.quant.ranges import RANGES
+from tinydeploy.quant.ranges import DEFAULT_RANGES, RANGES
 from tinydeploy.quant.rewrite import Rewriter
 from tinydeploy.quant.schemes import Scheme, find
 from tinydeploy.quant.statistics import Statistics
 
 
-def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, ranges: str = "mse") -> Graph:
+def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, *, ranges: str | None = None) -> Graph:
     """Return ``graph`` at a level; the argument is not changed.
 
     ``level``: ``float32`` (the graph as it is) or a scheme's level. ``calibration``: real samples by input name, or
     ``x`` for a single input, samples ahead of the input's shape (and steps, for a model with state); a missing batch
-    axis of 1 is added. ``ranges``: how activation ranges follow from it, one of `RANGES`. What looks wrong with the
-    calibration data is added to the graph's warnings.
+    axis of 1 is added. ``ranges``: how activation ranges follow from it, one of `RANGES` (default "mse"). What looks
+    wrong with the calibration data is added to the graph's warnings.
 
     A graph that is quantised already is returned as it is.
     Raises: UsageError (unknown level or ``ranges``, level other than a quantised graph's own, no calibration data),
     InputError (calibration data that cannot be used).
     """
+    ranges = ranges or DEFAULT_RANGES
     if ranges not in RANGES:
         raise UsageError(Problem(f"ranges {ranges!r}", "there is no such way", f"one of {', '.join(RANGES)}"))
-    if is_quantised(graph):
+    if graph.is_quantised():
         _require_level(graph, level)
         return graph
     if level == "float32":
@@ -36,7 +39,12 @@ def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, 
     scheme = find(level)
     if calibration is None:
         raise UsageError(
-            Problem(graph.name, f"quantising to {level} needs calibration data", "some tens of representative inputs")
+            Problem(
+                graph.name,
+                f"a float model is quantised to {level} with representative inputs, and none were given",
+                "some tens to hundreds of real samples of every class, as the model sees them in use",
+                "--calibration samples.npz, with one array an input (`tinydeploy inspect` prints names and shapes)",
+            )
         )
     samples = feeds.fit(graph, calibration, "calibration")
     integer = [node for node in graph.nodes if tied.runs_in_integers(graph, node)]
@@ -48,11 +56,6 @@ def quantise(graph: Graph, level: str, calibration: dict[str, Array] | None, *, 
     result.warnings += lint.warnings(graph, samples) + lint.class_warnings(graph, votes, samples)
     verify(result, "quantise")
     return result
-
-
-def is_quantised(graph: Graph) -> bool:
-    """True if some value that is computed is held in quantised integers."""
-    return any(value.type.quant is not None and value.data is None for value in graph.values.values())
 
 
 def _choose(

@@ -57,6 +57,7 @@ def mse(statistics: Statistics, form: Format) -> tuple[float, float]:
     return low * down, high * up
 
 
+DEFAULT_RANGES = "mse"
 RANGES: dict[str, Callable[[Statistics, Format], tuple[float, float]]] = {
     "mse": mse,
     "minmax": minmax,

@@ -61,7 +61,7 @@ def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
     except _Unavailable as reason:
         graph.warnings.append(f"the imported graph was not compared with the model's own runtime: {reason}")
         return None
-    run = run_integer if _is_quantised(graph) else run_float
+    run = run_integer if graph.is_quantised() else run_float
     ours = run(plain, feeds)
     if len(theirs) != len(plain.outputs):
         raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(plain.outputs)}")
@@ -121,10 +121,6 @@ def _without_states(graph: Graph, oracle: Oracle) -> Graph:
     plain = graph.copy()
     plain.inputs, plain.outputs, plain.states = *oracle.names, []
     return plain
-
-
-def _is_quantised(graph: Graph) -> bool:
-    return any(value.type.quant is not None for value in graph.values.values())
 
 
 def _random_feeds(graph: Graph, seed: int) -> dict[str, Array]:

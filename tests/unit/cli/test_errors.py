@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,30 +10,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import REPO, need_tool
-from tinydeploy import cli
 
 DIGITS = REPO / "examples" / "digits"
 CONVERT = ("convert", DIGITS / "digits.tflite", "--no-check")
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys) -> Run:
-    """Run the command line in this process: returns (exit code, stdout, stderr)."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tinydeploy", *map(str, arguments)])
-        monkeypatch.setattr("signal.signal", lambda *_: None)
-        capsys.readouterr()
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as error:
-            code = int(error.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def write(path: Path, content: bytes) -> Path:
