@@ -5,6 +5,9 @@ import pytest
 
 from tests.conformance.harness import Case, check, one_node, random_data, s8
 from tinydeploy.ir import Elem, Quant, Type
+from tinydeploy.lower._broadcast import all_pairs
+from tinydeploy.lower._sum import solve_at
+from tinydeploy.ops._op import Signature
 from tinydeploy.ops.add import Add
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.dequantize import Dequantize
@@ -78,6 +81,35 @@ def unary_cases(seed) -> list[Case]:
     special = cases[-2].feeds["x0"]
     special[1, 0, :4] = [np.nan, np.inf, -np.inf, -0.0]
     return cases
+
+
+def far_cases() -> list[Case]:
+    """Scales so far apart that the result never changes, or that every bit is shifted out."""
+    rng = np.random.default_rng(3)
+    shape, cases = (1, 6, 20), []
+    for op, a, b, out in [
+        (Add(clamp=CLAMPS[2]), (8.0, -128), (2.5, -127), (1e30, -128)),
+        (Add(clamp=CLAMPS[2]), (0.04, 127), (0.04, 127), (0.0078125, -128)),
+        (Sub(), (8.0, 3), (2.5, -127), (1e30, 127)),
+        (Mul(), (4e9, 53), (5e10, 1), (9.7, 0)),
+        (Mul(), (1e30, 0), (1e30, 1), (1.0, 0)),
+        (Mul(clamp=CLAMPS[1]), (0.01, -128), (0.01, 1), (1e-12, -128)),
+        (Mul(), (1e-20, -128), (1e-15, 1), (1.0, 7)),
+    ]:
+        operands = [s8(shape, *a), s8(shape, *b)]
+        cases.append(one_node(f"far {op.name} {a} {b}", op, operands, [Quant.per_tensor(*out)], rng))
+    return cases
+
+
+def test_sums_far_beyond_the_result_are_refused_in_words():
+    """No int32 form exists, and looking for one ends in no exception."""
+    sig = Signature((s8((4,), 5e5), s8((4,), 2e5)), (s8((4,), 1e-30),))
+    assert solve_at(all_pairs(Add(), sig), (5e35, 2e35), -128, 127, 22) is None
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m4", "cortex-m55"])
+def test_far_apart(tmp_path, cpu):
+    check(far_cases(), tmp_path, cpu)
 
 
 @pytest.mark.parametrize("defines", [(), ("TD_NO_LONG_MUL",)], ids=["long", "short"])

@@ -52,16 +52,15 @@ def solve_at(wanted: Array, ratios: tuple[float, float], low: int, high: int, sh
 
 
 def _offset(wanted: Array, a: int, b: int, shift: int, low: int, high: int) -> int | None:
+    room = 2**31 - 1 - 128 * (abs(a) + abs(b))  # so far from 0 the sum with any offset stays in int32
+    if room < 0:
+        return None
     every = np.arange(-128, 128, dtype=np.int64)
     base = every[:, None] * a + every[None, :] * b
     edge = wanted.astype(np.int64) << shift
-    least = int((edge - base)[wanted > low].max(initial=-(2**40)))
-    most = int((edge + (1 << shift) - 1 - base)[wanted < high].min(initial=2**40))
-    if least > most:
-        return None
-    offset = min(max((least + most) >> 1, -(2**31)), 2**31 - 1)
-    fits = np.abs(base).max() + abs(offset) < 2**31 and least <= offset <= most
-    return offset if fits else None
+    least = int((edge - base)[wanted > low].max(initial=-room))
+    most = int((edge + (1 << shift) - 1 - base)[wanted < high].min(initial=room))
+    return (least + most) >> 1 if -room <= least <= most <= room else None
 
 
 def sum_offers(ctx: LowerContext, sign: int) -> list[Offer]:

@@ -21,10 +21,11 @@ INT32_MAX = 2**31 - 1
 def quantise_multiplier(real: float) -> tuple[int, int]:
     """Return ``(m, shift)`` with ``real ~ m * 2**(shift - 31)`` and 2**30 <= m < 2**31 (0, 0 for 0).
 
-    Multipliers below about 2**-32 (shift < -31) are flushed to (0, 0).
+    Multipliers below about 2**-32 (shift < -31) are flushed to (0, 0), and so are those of 2**31 and more: a left shift
+    that wraps leaves no bit of any int32 (C and TFLite define no shift by 32).
     Source: TFLite QuantizeMultiplier.
     """
-    if real == 0.0:
+    if real == 0.0 or not math.isfinite(real):
         return 0, 0
     fraction, shift = math.frexp(real)
     scaled = fraction * 2.0**31
@@ -32,7 +33,7 @@ def quantise_multiplier(real: float) -> tuple[int, int]:
     if multiplier == 2**31:
         multiplier //= 2
         shift += 1
-    if shift < -31:
+    if not -31 <= shift <= 31:
         return 0, 0
     return (multiplier if scaled >= 0 else -multiplier), shift
 

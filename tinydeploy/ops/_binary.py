@@ -79,6 +79,12 @@ def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float
     return _linear.to_elem(multiply_by_quantised_multiplier(total, multiplier, shift), clamp, kind)
 
 
+def product_ratio(sig: Signature) -> float:
+    """What a product of two centred inputs is multiplied by, in float32 as in TFLite; may be infinite."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(sig.input(0).scale) * np.float32(sig.input(1).scale) / np.float32(sig.outputs[0].scale))
+
+
 def multiply(sig: Signature, a: Array, b: Array, clamp: tuple[float, float]) -> Array:
     """``a * b`` rescaled with double rounding; the real multiplier is computed in float32.
 
@@ -88,6 +94,5 @@ def multiply(sig: Signature, a: Array, b: Array, clamp: tuple[float, float]) -> 
     if kind.quant is None:
         return plain_integer(a.astype(np.int64) * b.astype(np.int64), kind)
     product = (a.astype(np.int64) - sig.input(0).zero_point) * (b.astype(np.int64) - sig.input(1).zero_point)
-    real = np.float32(sig.input(0).scale) * np.float32(sig.input(1).scale) / np.float32(kind.scale)
-    multiplier, shift = quantise_multiplier(float(real))
+    multiplier, shift = quantise_multiplier(product_ratio(sig))
     return _linear.to_elem(multiply_by_quantised_multiplier(product, multiplier, shift), clamp, kind)

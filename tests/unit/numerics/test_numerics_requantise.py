@@ -91,6 +91,8 @@ def test_per_channel_multipliers_follow_the_last_axis():
         (2.0**-32, (2**30, -31)),
         (2.0**-33, (0, 0)),  # shift -32 is flushed
         (2.0**30, (2**30, 31)),
+        (2.0**31, (0, 0)),  # shift 32 leaves no bit
+        (math.inf, (0, 0)),
     ],
 )
 def test_quantise_multiplier(real, want):

@@ -9,6 +9,7 @@ import numpy as np
 from tinydeploy.lower import requantise
 from tinydeploy.lower._broadcast import binary
 from tinydeploy.lower._contract import Call, Cost, LowerContext, Offer, Out, Params, ParamsArg, Tab
+from tinydeploy.ops._binary import product_ratio
 from tinydeploy.ops._op import clamp_limits
 from tinydeploy.ops.mul import Mul
 
@@ -26,7 +27,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     requant = requantise.solve(
         requantise.Scaling(
             bias=np.zeros(1, np.int64),
-            ratio=np.array([np.float32(a.scale) * np.float32(b.scale) / np.float32(kind.scale)], np.float64),
+            ratio=np.array([product_ratio(pair.sig)], np.float64),
             low=np.array([min(products)]),
             high=np.array([max(products)]),
             zero_point=kind.zero_point,
