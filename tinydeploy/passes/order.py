@@ -18,4 +18,5 @@ _FOLD = (
 STAGES: tuple[tuple[str, ...], ...] = (
     _FOLD,
     ("expand_batch_norm", *_FOLD),  # only now is it certain that nothing takes them up
+    ("drop_channels",),
 )

@@ -158,6 +158,11 @@ def _step(make: Maker, x: str, values: list[str]) -> list[str]:
             case "mean_pool":
                 inner = make.op("average_pool2d", inner, kernel=(kernel, kernel), count_include_pad=True)
         return [make.to_first(inner)]
+    if rank == 4 and kind == "unread":
+        inner = make.conv(make.to_last(x), 4, 1)
+        weights = rng.normal(size=(3, 1, 1, 4))
+        weights[..., 1:3] = 0
+        return [make.to_first(make.op("conv2d", inner, make.constant(weights), None))]
     match kind:
         case "relu":
             return [make.relu(x, float(rng.choice([6.0, np.inf])))]
@@ -232,7 +237,7 @@ def _other_shape(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int,
 
 _KINDS = (
     *("conv", "depthwise", "norm", "pool", "mean_pool") * 2,
-    "padded",
+    *("padded", "unread"),
     *("relu", "add", "mul", "sub", "pad", "concat", "split", "slice", "transpose", "reshape", "mean"),
     *("flat", "grown", "softmax", "dense", "logistic", "tanh", "conv", "norm", "relu", "reshape"),
 )
