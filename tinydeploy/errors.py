@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Iterable
 
 
@@ -25,6 +26,12 @@ class Problem:
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A hint that names what of ``known`` looks like ``word``; ``otherwise`` where nothing does."""
+    near = difflib.get_close_matches(word, known, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 class TinydeployError(Exception):

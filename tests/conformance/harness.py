@@ -19,7 +19,7 @@ from tinydeploy.emit.nodes import NodePrinter
 from tinydeploy.emit.tables import Tables
 from tinydeploy.ir import Array, Elem, Graph, Quant, Type
 from tinydeploy.lower import offers_for, target_for
-from tinydeploy.lower._contract import LowerContext, Lowered, Offer
+from tinydeploy.lower._contract import LowerContext, Lowered
 from tinydeploy.ops._op import Op
 from tinydeploy.ops.execute import run_integer
 
@@ -240,9 +240,3 @@ def _case(job: _Job, number: int, tables: Tables) -> list[str]:
     lines += [f"    free({place});" for name, place in places.items() if name not in together]
     lines += ["    free(scratch);", *(["    free(arena);"] if together else []), "}"]
     return lines
-
-
-def kernel_of(offer: Offer) -> str:
-    """The C symbol an offer calls."""
-    assert offer.call is not None
-    return offer.call.function

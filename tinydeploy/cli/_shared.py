@@ -204,6 +204,6 @@ def cpu_of(cpu: str | None, board: str | None) -> str | None:
     return load_board(board).cpu.name
 
 
-def megabytes(count: int | None) -> str:
+def in_bytes(count: int | None) -> str:
     """Bytes with thousands separators; an unknown count as a dash."""
     return "-" if count is None else f"{count:,} B"

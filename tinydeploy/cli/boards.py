@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tinydeploy.cli._shared import megabytes, write_json
+from tinydeploy.cli._shared import in_bytes, write_json
 
 
 @click.command(name="boards")
@@ -29,5 +29,5 @@ def command(board: str | None, as_json: bool, new_name: str | None) -> None:
     for item in boards:
         click.echo(
             f"{item.name:16s} {item.cpu.name:16s} {item.kind:5s} "
-            f"{megabytes(item.flash_bytes):>14s} {megabytes(item.ram_bytes):>14s}"
+            f"{in_bytes(item.flash_bytes):>14s} {in_bytes(item.ram_bytes):>14s}"
         )

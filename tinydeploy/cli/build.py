@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tinydeploy.cli._shared import megabytes, progress, write_json
+from tinydeploy.cli._shared import in_bytes, progress, write_json
 
 
 @click.command(name="build")
@@ -27,10 +27,10 @@ def command(folder: Path, board: str, json_file: str | None) -> None:
     flash, ram = document["flash"], document["ram"]
     click.echo(f"{result.elf}")
     click.echo(
-        f"  flash {megabytes(flash['total'])}: weights {megabytes(flash['weights'])}, code {megabytes(flash['code'])}, "
-        f"start-up and main {megabytes(flash['baseline'])}"
+        f"  flash {in_bytes(flash['total'])}: weights {in_bytes(flash['weights'])}, code {in_bytes(flash['code'])}, "
+        f"start-up and main {in_bytes(flash['baseline'])}"
     )
     click.echo(
-        f"  RAM   arena {megabytes(ram['arena'])}, state {megabytes(ram['state'])}, static {megabytes(ram['static'])}, "
-        f"stack at most {megabytes(ram['stack_bound'])}"
+        f"  RAM   arena {in_bytes(ram['arena'])}, state {in_bytes(ram['state'])}, static {in_bytes(ram['static'])}, "
+        f"stack at most {in_bytes(ram['stack_bound'])}"
     )

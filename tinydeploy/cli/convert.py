@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import convert_options, cpu_of, megabytes, progress, warn, write_json
+from tinydeploy.cli._shared import convert_options, cpu_of, in_bytes, progress, warn, write_json
 
 
 @click.command(name="convert")
@@ -76,8 +76,8 @@ def summary(manifest: dict[str, Any], output: Path) -> None:
         f"{output}: {manifest['name']}, {manifest['scheme']} for {manifest['cpu']}, {len(manifest['nodes'])} nodes"
     )
     click.echo(
-        f"  arena {megabytes(manifest['arena_bytes'])} (lower bound {megabytes(manifest['arena_lower_bound_bytes'])}), "
-        f"state {megabytes(manifest['state_bytes'])}, weights {megabytes(manifest['weights_bytes'])}, "
+        f"  arena {in_bytes(manifest['arena_bytes'])} (lower bound {in_bytes(manifest['arena_lower_bound_bytes'])}), "
+        f"state {in_bytes(manifest['state_bytes'])}, weights {in_bytes(manifest['weights_bytes'])}, "
         f"{manifest['macs']:,} MACs"
     )
     click.echo(f"  import checked against: {checked or 'nothing (see the warnings)'}")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tinydeploy.cli._shared import write_json
-from tinydeploy.errors import Problem, UsageError
+from tinydeploy.errors import Problem, UsageError, did_you_mean
 
 
 @click.command(name="ops")
@@ -16,21 +16,13 @@ from tinydeploy.errors import Problem, UsageError
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(op: str | None, as_json: bool) -> None:
     """List the operators, or show one with its rules and kernels."""
-    import difflib
-
     from tinydeploy.lower import kernel_names
     from tinydeploy.ops import registry
 
     known = registry()
     if op is not None and op not in known:
-        near = difflib.get_close_matches(op, known)
-        raise UsageError(
-            Problem(
-                op,
-                "no such operator",
-                hint=f"did you mean {', '.join(near)}?" if near else "`tinydeploy ops` lists all",
-            )
-        )
+        hint = did_you_mean(op, known, otherwise="`tinydeploy ops` lists all")
+        raise UsageError(Problem(op, "no such operator", hint=hint))
     kernels = kernel_names()
 
     def row(name: str) -> dict[str, Any]:

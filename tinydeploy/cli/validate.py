@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import add_options, data_options, megabytes, progress, warn, write_json
+from tinydeploy.cli._shared import add_options, data_options, in_bytes, progress, warn, write_json
 from tinydeploy.errors import Problem, ValidationError
 
 
@@ -132,7 +132,7 @@ def summary(result: dict[str, Any]) -> None:
         click.echo(
             f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}"
         )
-    click.echo(f"  arena {megabytes(result['arena_bytes'])}, stack used {megabytes(result['stack_bytes'])}")
+    click.echo(f"  arena {in_bytes(result['arena_bytes'])}, stack used {in_bytes(result['stack_bytes'])}")
     if result["float_islands"]:
         _float_summary(result["float_islands"])
     if "per_layer" in result:

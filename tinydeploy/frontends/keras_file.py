@@ -24,6 +24,12 @@ MAX_JSON_BYTES = 64 << 20
 MAX_WEIGHTS_BYTES = 1 << 30
 MAX_MEMBERS = 1000
 MAX_INFLATION = 1100  # deflate cannot do better than about 1030 to 1
+_OWN_PACKAGES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
+
+
+def is_own_module(module: str) -> bool:
+    """True if a module that a file names belongs to Keras: Keras itself imports whatever the file says."""
+    return any(module == package or module.startswith(f"{package}.") for package in _OWN_PACKAGES)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedE
 from tinydeploy.frontends import keras_layers, keras_simple_layers
 from tinydeploy.frontends._common import Builder, checked_shape
 from tinydeploy.frontends.keras_call import Call, Layer
-from tinydeploy.frontends.keras_file import Ref, Weights, slot_stem
+from tinydeploy.frontends.keras_file import Ref, Weights, is_own_module, slot_stem
 from tinydeploy.ir import Elem, Type
 
 LAYERS: dict[str, Callable[[Call], str]] = {**keras_layers.LAYERS, **keras_simple_layers.LAYERS}
@@ -19,7 +19,6 @@ MAX_LAYERS = 2000
 MAX_DEPTH = 8
 MAX_NUMBER = 1e30
 _INPUT_TYPES = {"float32": Elem.F32, "int8": Elem.S8, "uint8": Elem.U8, "int16": Elem.S16, "int32": Elem.S32}
-_OWN_MODULES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
 _EXECUTES = {"Lambda": "Python byte code", "TFSMLayer": "a TensorFlow program"}
 
 
@@ -281,7 +280,7 @@ def _refusal(layer: Layer) -> Problem | None:
     if layer.class_name in _EXECUTES:
         what = f"holds {_EXECUTES[layer.class_name]}, which is never run"
         return Problem(layer.origin, what, hint="replace it by built-in layers, or export the model to ONNX or TFLite")
-    if not layer.module.startswith(_OWN_MODULES) or ">" in layer.class_name:
+    if not is_own_module(layer.module) or ">" in layer.class_name:
         hint = "replace it by built-in layers, or export the model to ONNX or TFLite"
         return Problem(layer.origin, f"is a custom object of module {layer.module[:80]!r}", hint=hint)
     policy = layer.config.get("dtype")

@@ -12,8 +12,6 @@ from tinydeploy.plan.liveness import Item, Liveness, align_of, analyse
 from tinydeploy.plan.place import place
 from tinydeploy.plan.result import Overlap, Plan, Spot
 
-ARENA_ALIGN = 16
-
 
 def lay_out(graph: Graph, lowered: Sequence[Lowered], notes: Sequence[str] = ()) -> Plan:
     """Place everything for this choice of kernels and run the plan on the shadow memory.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import re
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tinydeploy.assets import asset_dir
-from tinydeploy.errors import BoardError, Problem
+from tinydeploy.errors import BoardError, Problem, did_you_mean
 from tinydeploy.target.cpu import CPUS, Cpu
 
 if sys.version_info >= (3, 11):
@@ -223,13 +222,12 @@ def load_board(name_or_path: str | Path) -> Board:
         path = path / "board.toml"
     if path.is_file():
         return _read_board(path, path.resolve().parent.name)
-    near = difflib.get_close_matches(text, board_names(), n=3, cutoff=0.3)
     raise BoardError(
         Problem(
             f"board {text!r}",
             "is not known, and there is no such board.toml",
             rule="one of: " + " ".join(board_names()) + ", or a path to a board.toml",
-            hint="did you mean " + " or ".join(near) + "?" if near else "`tinydeploy boards` lists them",
+            hint=did_you_mean(text, board_names(), otherwise="`tinydeploy boards` lists them"),
         )
     )
 

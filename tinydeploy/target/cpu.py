@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from typing import Literal
 
-from tinydeploy.errors import Problem, UsageError
+from tinydeploy.errors import Problem, UsageError, did_you_mean
 
 CpuClass = Literal["plain", "dsp", "mve"]
 
@@ -17,7 +16,7 @@ class Cpu:
 
     ``klass`` names the kernels it runs (plain, dsp, mve). ``needs`` are the features (names of ``features.FEATURES``)
     without which code generated for it does not run. ``flags`` select it in GCC, ``fallback_flags`` in a GCC that does
-    not know its name. ``float_abi`` is soft or hard; on MVE cores soft would switch MVE off, so it is never used there.
+    not know its name. On MVE cores -mfloat-abi=soft would switch MVE off, so it is never used there.
     """
 
     name: str
@@ -25,11 +24,6 @@ class Cpu:
     flags: tuple[str, ...]
     needs: tuple[str, ...] = ()
     fallback_flags: tuple[str, ...] = ()
-
-    @property
-    def float_abi(self) -> str:
-        """``hard`` where floats travel in FPU registers, else ``soft``."""
-        return "hard" if "-mfloat-abi=hard" in self.flags else "soft"
 
 
 def _arm(
@@ -74,12 +68,5 @@ def get_cpu(name: str) -> Cpu:
     """
     if name in CPUS:
         return CPUS[name]
-    near = difflib.get_close_matches(name, CPUS, n=3, cutoff=0.4)
-    raise UsageError(
-        Problem(
-            f"cpu {name!r}",
-            "is not known",
-            rule="one of: " + " ".join(CPUS),
-            hint="did you mean " + " or ".join(near) + "?" if near else "",
-        )
-    )
+    rule = "one of: " + " ".join(CPUS)
+    raise UsageError(Problem(f"cpu {name!r}", "is not known", rule, did_you_mean(name, CPUS)))

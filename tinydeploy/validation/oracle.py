@@ -24,7 +24,6 @@ from tinydeploy.ops.execute import run_float, run_integer
 
 FLOAT_TOLERANCE = 1e-4  # of the largest output value, or of 1 if all are smaller
 HEAVY_MACS = 30_000_000
-_MODULES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -313,12 +312,14 @@ def _keras(path: Path) -> Oracle:
 
 
 def _only_own_modules(config: object) -> bool:
+    from tinydeploy.frontends.keras_file import is_own_module
+
     waiting = [config]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
             module = item.get("module")
-            if module is not None and not str(module).startswith(_MODULES):
+            if module is not None and not is_own_module(str(module)):
                 return False
             waiting.extend(item.values())
         elif isinstance(item, list):

@@ -228,12 +228,13 @@ def test_all_unsupported_layers_are_listed(tmp_path) -> None:
     assert "'after'" not in text
 
 
-def test_custom_objects_are_refused_even_under_a_known_name(tmp_path) -> None:
+@pytest.mark.parametrize("module", ["__main__", "keras_of_mine", "os.keras"])
+def test_custom_objects_are_refused_even_under_a_known_name(tmp_path, module) -> None:
     evil = kb.layer("Dense", "evil", ["x"], modern=True)
-    evil["module"] = "__main__"
+    evil["module"] = module
     config = kb.functional([kb.layer("InputLayer", "x", [], modern=True, batch_shape=[None, 3]), evil], ["x"], ["evil"])
     text = refused(kb.save_keras(tmp_path, config, {"dense": [np.ones((3, 2), "f4"), np.ones(2, "f4")]}))
-    assert "custom object of module '__main__'" in text
+    assert f"custom object of module {module!r}" in text
 
 
 def test_subclassed_model_is_explained(tmp_path) -> None:

@@ -86,10 +86,11 @@ def test_run_oracle(cnn) -> None:
     assert y.dtype == np.int8
 
 
-def test_keras_is_not_asked_to_load_foreign_modules(tmp_path) -> None:
+@pytest.mark.parametrize("module", ["os", "keras_of_mine.layers"])
+def test_keras_is_not_asked_to_load_foreign_modules(tmp_path, module) -> None:
     config, weights = keras_build.dense_model()
     config["config"]["layers"][1]["config"]["kernel_initializer"] = {
-        "module": "os",
+        "module": module,
         "class_name": "system",
         "config": {},
     }
