@@ -11,7 +11,8 @@ from pathlib import Path
 from tinydeploy.target.disasm import Function, Instruction, Listing
 from tinydeploy.target.elf import Elf
 
-#: Assembly functions state their use by an absolute symbol: ``.set __td_stack_NAME, BYTES`` (and ``.global``).
+#: Assembly functions state their use by an absolute symbol: ``.set __td_stack_NAME, BYTES`` (and ``.global``). With it
+#: they promise that a ``bx`` stays inside or returns: the computed jump into an unrolled loop is no call.
 DECLARED_PREFIX = "__td_stack_"
 
 _REGISTERS = re.compile(r"\{([^}]*)\}")
@@ -102,11 +103,15 @@ class StackAnalysis:
         self._starts = sorted(listing.functions)
         self._done: dict[int, StackBound] = {}
 
-    def _frame(self, function: Function) -> int:
+    def _declaration(self, function: Function) -> int | None:
         names = self._names.get(function.address, [function.name])
-        for name in names:
-            if name in self._declared:
-                return self._declared[name]
+        return next((self._declared[name] for name in names if name in self._declared), None)
+
+    def _frame(self, function: Function) -> int:
+        declared = self._declaration(function)
+        if declared is not None:
+            return declared
+        names = self._names.get(function.address, [function.name])
         stated = [
             self._frames[key] for name in names for key in (name, name.split(".")[0]) if self._frames.get(key, 0) != 0
         ]
@@ -117,11 +122,14 @@ class StackAnalysis:
         """Functions that may run on this one's frame, each with whether it is called; and calls without a target."""
         last = function.instructions[-1].address if function.instructions else function.address
         edges, unknown = [], []
+        trusted = self._declaration(function) is not None
         for instruction in function.instructions:
             goal = instruction.target
             if instruction.is_call and goal is not None:
                 edges.append((goal, True))
-            elif instruction.is_call or (instruction.mnemonic == "bx" and instruction.operands.strip() != "lr"):
+            elif instruction.is_call or (
+                instruction.mnemonic == "bx" and instruction.operands.strip() != "lr" and not trusted
+            ):
                 unknown.append(f"{function.name} calls through a pointer at 0x{instruction.address:x}")
             elif instruction.is_branch and goal is not None and not function.address <= goal <= last:
                 # libgcc's routines jump into each other; the whole function around the goal is charged.

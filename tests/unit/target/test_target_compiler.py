@@ -63,6 +63,21 @@ __asm__(".syntax unified\\n.text\\n.global td_asm\\n.type td_asm, %function\\n.t
             64,
             "",
         ),
+        # A computed jump into an unrolled loop is no call where the use is declared.
+        (
+            ASSEMBLY.replace("add sp, #40\\n", "add sp, #40\\n bx r3\\n").replace(
+                "DECLARED", ".global __td_stack_td_asm\\n.set __td_stack_td_asm, 64\\n"
+            ),
+            "td_asm();",
+            64,
+            "",
+        ),
+        (
+            ASSEMBLY.replace("add sp, #40\\n", "add sp, #40\\n bx r3\\n").replace("DECLARED", ""),
+            "td_asm();",
+            None,
+            "calls through a pointer",
+        ),
         # Undeclared: pushes and subtractions are added up; a label inside does not end the function.
         (ASSEMBLY.replace("DECLARED", ""), "td_asm();", 60, ""),
         ("void (*td_asm_pointer)(void);\n", "td_asm_pointer();", None, "calls through a pointer"),
