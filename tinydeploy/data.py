@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import runpy
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -136,12 +138,15 @@ def _load_python(path: Path) -> dict[str, Array]:
         raise InputError(Problem(str(path), "there is no such file"))
     rule = "a function load() that takes nothing and returns a dict of arrays"
     try:
-        made = runpy.run_path(str(path))["load"]()
-        return {str(name): np.asarray(array) for name, array in dict(made).items()}
-    except KeyError as error:
-        raise InputError(Problem(str(path), f"no {error} in it", rule)) from error
-    except Exception as error:
-        raise InputError(Problem(str(path), f"load() failed: {type(error).__name__}: {error}", rule)) from error
+        with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of our own output
+            found = runpy.run_path(str(path))
+            made = dict(found["load"]()) if "load" in found else None
+            arrays = {} if made is None else {str(name): np.asarray(array) for name, array in made.items()}
+    except (Exception, SystemExit) as error:
+        raise InputError(Problem(str(path), f"it failed: {type(error).__name__}: {error}", rule)) from error
+    if made is None:
+        raise InputError(Problem(str(path), "no 'load' in it", rule))
+    return arrays
 
 
 def _load_npz(path: Path, names: set[str]) -> dict[str, Array]:
@@ -223,6 +228,8 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
         shape, _, dtype = parse(file)
     except Exception as error:  # NumPy evaluates the header as Python literals; many things can go wrong in there
         raise ValueError(f"the header of an array cannot be read ({type(error).__name__})") from error
+    if any(type(size) is not int for size in shape):  # NumPy's own check lets True pass
+        raise ValueError("the header of an array cannot be read (its shape)")
     return shape, dtype
 
 

@@ -57,7 +57,7 @@ def fit(graph: Graph, arrays: Mapping[str, Array], where: str = "data") -> dict[
 
 
 def _missing(graph: Graph, name: str, arrays: Mapping[str, Array], where: str) -> Problem:
-    alias = f" or '{ALIAS}'" if len(graph.inputs) == 1 else ""
+    alias = f" or '{ALIAS}'" if len(graph.inputs) == 1 and name != ALIAS else ""
     found = ", ".join(f"'{key}' {np.shape(array)}" for key, array in arrays.items()) or "nothing"
     return Problem(
         where,

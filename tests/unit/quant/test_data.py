@@ -99,6 +99,10 @@ def test_python_file(tmp_path: Path) -> None:
         ("def load():\n    return 1 / 0\n", "division"),
         ("raise SystemError('boom')", "boom"),
         ("(", "Syntax"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("import sys\ndef load():\n    sys.exit(3)\n", "SystemExit: 3"),
+        ("def load():\n    return {}['key']\n", "KeyError: 'key'"),
+        ("def load():\n    return 5\n", "not iterable"),
     ],
 )
 def test_python_file_that_fails(tmp_path: Path, text: str, said: str) -> None:
@@ -137,6 +141,14 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
         read(tmp_path, {"x": np.array([{}], dtype=object)})
 
 
+def test_what_a_python_file_prints_is_no_part_of_our_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "talks.py"
+    path.write_text("print('at the top')\ndef load():\n    print('inside')\n    return {'x': [[0.5] * 4] * 6}\n")
+    assert load_data(path, graph()).count == 6
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "at the top\ninside\n")
+
+
 def header(shape: str, descr: str = "'<f4'") -> bytes:
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
     text += b" " * (63 - (10 + len(text)) % 64) + b"\n"
@@ -154,6 +166,7 @@ def archive(path: Path, content: bytes, name: str = "x.npy") -> Path:
     [
         header("(1000000000, 1000)"),
         header("(-1, 4)") + bytes(16),
+        header("(True, 4)") + bytes(16),
         header("(5, 4)") + bytes(79),
         header("(5, 4)") + bytes(81),
         header("(9223372036854775807, 9223372036854775807)") + bytes(16),
