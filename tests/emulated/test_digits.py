@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests import mlperf
-from tests.conftest import REPO, need_tool
+from tests.conftest import REPO, need_module, need_tool
 from tinydeploy import pipeline
 from tinydeploy.ir import Graph
 from tinydeploy.ops import execute
@@ -26,7 +26,7 @@ FILES = ("digits.keras", "digits.onnx", "digits.tflite")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
-    pytest.importorskip("sklearn")
+    need_module("sklearn")
     sys.path.insert(0, str(DIGITS))
     try:
         from make_data import split

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import shutil
 import subprocess
@@ -11,16 +12,17 @@ import click
 
 from tinydeploy.cli._shared import write_json
 
-# (command or distribution, what for, how to install)
+# (command, what for)
 _TOOLS = (
-    ("arm-none-eabi-gcc", "build firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
-    ("qemu-system-arm", "run emulated boards", "apt-get install qemu-system-arm"),
-    ("gcc", "host runs and instruction counting", "apt-get install gcc"),
+    ("arm-none-eabi-gcc", "build firmware"),
+    ("qemu-system-arm", "run emulated boards"),
+    ("gcc", "host runs and instruction counting"),
 )
+# (distributions, any of which will do, what for, how to install the first)
 _PACKAGES = (
-    ("onnxruntime", "compare imported ONNX models", "pip install 'tinydeploy[oracle-onnx]'"),
-    ("ai-edge-litert", "compare imported TFLite models", "pip install 'tinydeploy[oracle-litert]'"),
-    ("tensorflow", "compare imported Keras models", "pip install 'tinydeploy[oracle-keras]'"),
+    (("onnxruntime",), "compare imported ONNX models", "pip install 'tinydeploy[oracle-onnx]'"),
+    (("ai-edge-litert", "tflite-runtime"), "compare imported TFLite models", "pip install 'tinydeploy[oracle-litert]'"),
+    (("tensorflow", "tensorflow-cpu"), "compare imported Keras models", "pip install 'tinydeploy[oracle-keras]'"),
 )
 
 
@@ -39,7 +41,9 @@ def command(as_json: bool) -> None:
         sys.exit(3)
 
 
-def _tool(name: str, purpose: str, install: str) -> dict[str, str | bool | None]:
+def _tool(name: str, purpose: str) -> dict[str, str | bool | None]:
+    from tinydeploy.target.tools import install_hint
+
     path = shutil.which(name)
     version = None
     if path is not None:
@@ -53,18 +57,17 @@ def _tool(name: str, purpose: str, install: str) -> dict[str, str | bool | None]
         "purpose": purpose,
         "found": path is not None,
         "version": version,
-        "install": install,
+        "install": install_hint(name),
         "needed": True,
     }
 
 
-def _package(name: str, purpose: str, install: str) -> dict[str, str | bool | None]:
-    try:
-        version: str | None = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        version = None
-    if name == "ai-edge-litert" and version is None:
-        return {**_package("tflite-runtime", purpose, install)}
+def _package(names: tuple[str, ...], purpose: str, install: str) -> dict[str, str | bool | None]:
+    versions = {}
+    for name in names:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    name, version = next(iter(versions.items()), (names[0], None))
     return {
         "name": name,
         "purpose": purpose,

@@ -200,16 +200,3 @@ def runtime_abi() -> int:
     if match is None:
         raise InternalError(Problem("td_version.h", "defines no TD_RUNTIME_ABI"))
     return int(match.group(1))
-
-
-def render(template: str, context: dict[str, Any]) -> str:
-    """Fill a template of codegen/; an unknown variable is an error."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(str(asset_dir("codegen"))),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template(template).render(context)

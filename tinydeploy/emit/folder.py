@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tinydeploy.assets import asset_dir
-from tinydeploy.emit.cfile import Printer, render
+from tinydeploy.assets import asset_dir, render
+from tinydeploy.emit.cfile import Printer
 from tinydeploy.emit.names import comment, model_name
 from tinydeploy.emit.runtime import runtime_files
 from tinydeploy.emit.write import GENERATOR, write_folder
@@ -75,12 +75,10 @@ def project(
     context = printer.context()
     facts = _facts(graph, plan, target, scheme, context["weights_bytes"], total)
     context["facts"] = [comment(line, 110) for line in facts]
-    files: dict[str, str | bytes] = {
-        f"{name}.h": render("model.h.j2", context),
-        f"{name}.c": render("model.c.j2", context),
-        "CMakeLists.txt": render("CMakeLists.txt.j2", context),
-        "README.md": render("README.md.j2", context),
-    }
+    templates = {f"{name}.h": "model.h.j2", f"{name}.c": "model.c.j2"}
+    templates.update({text: f"{text}.j2" for text in ("CMakeLists.txt", "README.md")})
+    codegen = asset_dir("codegen")
+    files: dict[str, str | bytes] = {text: render(codegen / source, context) for text, source in templates.items()}
     files.update(runtime_files(runtime or asset_dir("runtime_c"), context["headers"], context["sources"]))
     source = graph.source
     manifest: dict[str, Any] = {

@@ -24,6 +24,7 @@ C_TYPES: dict[str, tuple[str, int]] = {
     "int32": ("int32_t", 4),
     "uint32": ("uint32_t", 4),
     "int64": ("int64_t", 8),
+    "uint64": ("uint64_t", 8),
     "float32": ("float", 4),
 }
 

@@ -12,11 +12,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
-import jinja2
-
-from tinydeploy.assets import asset_dir
+from tinydeploy.assets import asset_dir, render
 from tinydeploy.errors import BoardError, InputError, InternalError, Problem, ToolError
 from tinydeploy.target.board import Board, load_board
 from tinydeploy.target.elf import read_elf
@@ -93,28 +90,18 @@ def _model_units(project: Project) -> list[tuple[Path, str]]:
     return [(project.model_source, f"obj/{MODEL_PREFIX}{project.name}.o"), *kernels]
 
 
-def _render(template: Path, **values: Any) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(str(template.parent)),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template(template.name).render(**values)
-
-
 def render_main(project: Project, trace: bool = False) -> str:
     """Return the firmware's ``main.c`` for a project; with ``trace`` it also records the outputs of every node."""
-    return _render(
-        asset_dir("codegen") / "main.c.j2",
-        name=project.name,
-        prefix=project.name.upper(),
-        inputs=[{"c_type": C_TYPES[tensor.dtype][0]} for tensor in project.inputs],
-        outputs=[{"c_type": C_TYPES[tensor.dtype][0]} for tensor in project.outputs],
-        state=project.state_bytes > 0,
-        caller_io=project.caller_io,
-        trace=trace,
-    )
+    values = {
+        "name": project.name,
+        "prefix": project.name.upper(),
+        "inputs": [{"c_type": C_TYPES[tensor.dtype][0]} for tensor in project.inputs],
+        "outputs": [{"c_type": C_TYPES[tensor.dtype][0]} for tensor in project.outputs],
+        "state": project.state_bytes > 0,
+        "caller_io": project.caller_io,
+        "trace": trace,
+    }
+    return render(asset_dir("codegen") / "main.c.j2", values)
 
 
 def _port_source(board: Board) -> Path:
@@ -238,7 +225,7 @@ def _build_firmware(
     out = _build_folder(project, target.name + _TRACE_FOLDER * trace)
     common = asset_dir("boards") / "common"
     main_c = render_main(project, trace)
-    link_ld = _render(common / "link.ld.j2", board=target)
+    link_ld = render(common / "link.ld.j2", {"board": target})
     base = [*cpu, opt, *_CODE, *_FIRMWARE, *WARNINGS, *(_TRACE_FLAGS if trace else ())]
     key = _key(project, target, compiler, [*base, *extra_flags], [main_c, link_ld])
     known = BuildResult.load(out, project, target, key)

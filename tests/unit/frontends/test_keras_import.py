@@ -347,7 +347,6 @@ def test_ad_h5_loads() -> None:
 @pytest.mark.slow
 def test_equals_keras_on_its_own_files(tmp_path) -> None:
     need_module("keras", "tensorflow")
-    pytest.importorskip("keras")
     from tests.unit.frontends.keras_models import save_models
     from tinydeploy.validation.oracle import check_against
 
