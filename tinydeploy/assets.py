@@ -1,4 +1,4 @@
-"""Where codegen/, runtime_c/ and boards/ are: beside the package in a checkout, inside it in a wheel; their templates."""
+"""Where codegen/, runtime_c/ and boards/ are, beside the package in a checkout or inside it in a wheel; templates."""
 
 from __future__ import annotations
 

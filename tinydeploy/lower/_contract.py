@@ -14,12 +14,15 @@ from tinydeploy.ops._op import Signature
 from tinydeploy.target.cpu import CpuClass
 
 Bytes: TypeAlias = npt.NDArray[np.int64]
+_FAR = np.int64(2**61)  # beyond any byte; sums of two stay in int64
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What code is generated for. ``cpu``: a name of CLI.md. ``has_long_multiply``:
-    32x32->64 in hardware (not v6-M, v8-M base).
+    """What code is generated for.
+
+    ``cpu``: a name of `target.cpu.CPUS`. ``has_long_multiply``: 32 x 32 -> 64 bit in hardware (not on ARMv6-M and
+    ARMv8-M baseline). ``max_ram``, ``max_flash``: budgets in bytes.
     """
 
     cpu: str
@@ -60,6 +63,20 @@ class Span:
     low: Bytes
     high: Bytes
 
+    @staticmethod
+    def none(steps: int) -> Span:
+        """Nothing at any step."""
+        return Span(np.zeros(steps, np.int64), np.zeros(steps, np.int64))
+
+    def hulls(self, every: int) -> Span:
+        """The same in fewer steps: one hull of ``every`` steps each, to which empty ones add nothing."""
+        firsts = np.arange(0, len(self.low), every)
+        empty = self.low >= self.high
+        lowest = np.minimum.reduceat(np.where(empty, _FAR, self.low), firsts)
+        highest = np.maximum.reduceat(np.where(empty, -1, self.high), firsts)
+        none = lowest == _FAR
+        return Span(np.where(none, 0, lowest), np.where(none, 0, highest))
+
 
 @dataclasses.dataclass(frozen=True)
 class AccessPlan:
@@ -81,12 +98,11 @@ class AccessPlan:
         """
         span, out = self.reads[input_index], self.writes[output_index]
         assert span is not None
-        empty = span.low >= span.high
-        lows = np.where(empty, np.iinfo(np.int64).max // 4, span.low)
+        lows = np.where(span.low >= span.high, _FAR, span.low)
         still = np.minimum.accumulate(lows[::-1])[::-1]  # lowest byte read at this step or later
         if self.reads_first:
-            still = np.append(still[1:], np.iinfo(np.int64).max // 4)
-        ends = np.where(out.low >= out.high, -(np.iinfo(np.int64).max // 4), out.high)
+            still = np.append(still[1:], _FAR)
+        ends = np.where(out.low >= out.high, -_FAR, out.high)
         size = int(span.high.max(initial=0))
         return max(int((ends - still).max(initial=-size)), -size)
 
@@ -97,8 +113,9 @@ def whole(size: int, steps: int = 1) -> Span:
 
 
 def elementwise(in_sizes: tuple[int | None, ...], out_size: int, steps: int) -> AccessPlan:
-    """Element by element in rising order:
-    step t touches the t-th of ``steps`` equal parts of every tensor (None: constant).
+    """Element by element in rising order: step t touches the t-th of ``steps`` equal parts of every tensor.
+
+    ``in_sizes``, ``out_size``: bytes; None for a constant.
     """
 
     def part(size: int) -> Span:
@@ -113,9 +130,7 @@ def elementwise(in_sizes: tuple[int | None, ...], out_size: int, steps: int) -> 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A constant array in flash. ``data``: 1-D, or 2-D for an array of structs (one row an element). ``c_type``:
-    its C type.
-    """
+    """A constant array in flash: ``data`` is 1-D (a structured dtype for structs), or 2-D with a struct a row."""
 
     name: str  # a suffix: "weights", "requant", "pad"
     c_type: str
@@ -243,6 +258,9 @@ class Offer:
     def weights_bytes(self) -> int:
         """Bytes of constants the node puts in flash."""
         return sum(table.data.nbytes for table in self.tables)
+
+
+VIEW = Offer(kernel="view", call=None, access=None, view=True)
 
 
 @dataclasses.dataclass(frozen=True)

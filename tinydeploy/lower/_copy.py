@@ -10,6 +10,7 @@ import numpy as np
 
 from tinydeploy.ir import Array, Type
 from tinydeploy.lower._contract import (
+    VIEW,
     AccessPlan,
     Argument,
     Bytes,
@@ -27,9 +28,7 @@ from tinydeploy.lower._contract import (
 )
 
 OUTER_AXES = 5  # TD_OUTER_AXES
-VIEW = Offer(kernel="view", call=None, access=None, view=True)
 _STEPS = 8192  # steps of an access plan at most
-_FAR = 2**62
 BLOCKS = np.dtype([(n, "<i4") for n in ("count", "size", "in_step", "out_step", "in_offset", "out_offset")])
 
 
@@ -44,35 +43,13 @@ def _cost(size: int, runs: int) -> Cost:
     return Cost(instructions + 30 * runs, int(1.4 * instructions) + 55 * runs)
 
 
-@dataclasses.dataclass(frozen=True)
-class Touch:
-    """Bytes of one tensor touched at each step: ``low <= byte < high``; equal where there is none."""
-
-    low: Bytes
-    high: Bytes
-
-    @staticmethod
-    def none(steps: int) -> Touch:
-        """Nothing at any step."""
-        return Touch(np.zeros(steps, np.int64), np.zeros(steps, np.int64))
-
-    @staticmethod
-    def runs(starts: Bytes, size: int) -> Touch:
-        """Runs of ``size`` bytes, each in two steps (see `_plan`)."""
-        edges = starts[:, None] + np.array([0, size // 2, size])
-        return Touch(edges[:, :-1].ravel(), edges[:, 1:].ravel())
-
-    def hulls(self, every: int) -> Span:
-        """The hulls of ``every`` steps each; empty ones add nothing."""
-        firsts = np.arange(0, len(self.low), every)
-        empty = self.low >= self.high
-        lowest = np.minimum.reduceat(np.where(empty, _FAR, self.low), firsts)
-        highest = np.maximum.reduceat(np.where(empty, -1, self.high), firsts)
-        none = lowest == _FAR
-        return Span(np.where(none, 0, lowest), np.where(none, 0, highest))
+def _runs(starts: Bytes, size: int) -> Span:
+    """Runs of ``size`` bytes, each in two steps (see `_plan`)."""
+    edges = starts[:, None] + np.array([0, size // 2, size])
+    return Span(edges[:, :-1].ravel(), edges[:, 1:].ravel())
 
 
-def _plan(reads: Sequence[Touch | None], writes: Sequence[Touch]) -> AccessPlan:
+def _plan(reads: Sequence[Span | None], writes: Sequence[Span]) -> AccessPlan:
     """The access of copies in rising order.
 
     A run that is copied in rising order is safe at every byte if it is safe at one cut, as the distance of what is read
@@ -81,8 +58,8 @@ def _plan(reads: Sequence[Touch | None], writes: Sequence[Touch]) -> AccessPlan:
     """
     every = -(-len(writes[0].low) // _STEPS)
     return AccessPlan(
-        tuple(None if touch is None else touch.hulls(every) for touch in reads),
-        tuple(touch.hulls(every) for touch in writes),
+        tuple(None if span is None else span.hulls(every) for span in reads),
+        tuple(span.hulls(every) for span in writes),
         reads_first=every == 1,
     )
 
@@ -111,7 +88,7 @@ def nd_offer(ctx: LowerContext, axes: Sequence[tuple[int, int]], first: int) -> 
     return Offer(
         kernel="copy_nd",
         call=Call("td_copy_nd", (ParamsArg(), In(0), Out(0))),
-        access=_plan([Touch.runs(starts, run)], [Touch.runs(np.arange(len(starts), dtype=np.int64) * run, run)]),
+        access=_plan([_runs(starts, run)], [_runs(np.arange(len(starts), dtype=np.int64) * run, run)]),
         headers=("td_copy.h",),
         sources=("td_copy.c",),
         params=Params("td_copy_nd_params", tuple(fields)),
@@ -179,15 +156,15 @@ def _merge_padding(shape: Sequence[int], padding: Sequence[tuple[int, int]], wid
 
 def _pad_access(starts: Bytes, run: int, total: int) -> AccessPlan:
     """For each run the padding before it, then the run; the padding after the last one."""
-    read = Touch.runs(np.arange(len(starts), dtype=np.int64) * run, run)
-    write = Touch.runs(starts, run)
+    read = _runs(np.arange(len(starts), dtype=np.int64) * run, run)
+    write = _runs(starts, run)
     ends = np.concatenate([np.zeros(1, np.int64), starts + run])
     steps = 3 * len(starts) + 1
-    reads, writes = Touch.none(steps), Touch.none(steps)
+    reads, writes = Span.none(steps), Span.none(steps)
     writes.low[::3], writes.high[::3] = ends, np.append(starts, total)
     for part in (0, 1):
-        for whole, touch in ((reads, read), (writes, write)):
-            whole.low[part + 1 :: 3], whole.high[part + 1 :: 3] = touch.low[part::2], touch.high[part::2]
+        for whole, runs in ((reads, read), (writes, write)):
+            whole.low[part + 1 :: 3], whole.high[part + 1 :: 3] = runs.low[part::2], runs.high[part::2]
     return _plan([reads], [writes])
 
 
@@ -214,8 +191,8 @@ def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
     runs = math.prod(sig.outputs[0].shape[:axis])
     inner = math.prod(sig.outputs[0].shape[axis + 1 :]) * width_of(sig.outputs[0])
     calls, tables = [], []
-    reads = [Touch.none(2 * len(parts) * runs) for _ in sig.inputs]
-    writes = [Touch.none(2 * len(parts) * runs) for _ in sig.outputs]
+    reads = [Span.none(2 * len(parts) * runs) for _ in sig.inputs]
+    writes = [Span.none(2 * len(parts) * runs) for _ in sig.outputs]
     for number, part in enumerate(parts):
         in_step = sig.input(part.source).shape[axis] * inner
         out_step = sig.outputs[part.target].shape[axis] * inner
@@ -225,14 +202,14 @@ def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
         blocks = np.array([(runs, size, in_step, out_step, begin, to)], BLOCKS)
         tables += [Table(f"part{number}", "td_blocks", blocks), *constants]
         steps = slice(2 * number * runs, 2 * (number + 1) * runs)
-        for touch, step, offset in ((reads[part.source], in_step, begin), (writes[part.target], out_step, to)):
-            made = Touch.runs(np.arange(runs, dtype=np.int64) * step + offset, size)
-            touch.low[steps], touch.high[steps] = made.low, made.high
+        for span, step, offset in ((reads[part.source], in_step, begin), (writes[part.target], out_step, to)):
+            made = _runs(np.arange(runs, dtype=np.int64) * step + offset, size)
+            span.low[steps], span.high[steps] = made.low, made.high
     translated = any(part.table is not None for part in parts)
     return Offer(
         kernel="copy_blocks",
         call=dataclasses.replace(calls[0], then=tuple(calls[1:])),
-        access=_plan([None if ctx.constant(i) is not None else touch for i, touch in enumerate(reads)], writes),
+        access=_plan([None if ctx.constant(i) is not None else span for i, span in enumerate(reads)], writes),
         headers=("td_copy.h", "td_lut.h") if translated else ("td_copy.h",),
         sources=("td_copy.c", "td_lut_8.c") if translated else ("td_copy.c",),
         tables=tuple(tables),

@@ -54,13 +54,14 @@ def test_a_view_needs_no_call():
 
 
 def test_every_refusal_is_listed_with_types_and_origin():
-    graph = graph_of(Mean(axes=(0, 2), keep_dims=True), Reshape(shape=(3, 1)), shape=(2, 3, 4))
+    apart = (0, 2, 4)  # more runs of axes than the kernel walks
+    graph = graph_of(Mean(axes=apart, keep_dims=True), Reshape(shape=(15,)), shape=(2, 3, 4, 5, 2))
     first = graph.inputs[0]
-    graph.add_node("other", Mean(axes=(0, 2)), (first,), origin="'pool' (ReduceMean)")
+    graph.add_node("other", Mean(axes=apart), (first,), origin="'pool' (ReduceMean)")
     with pytest.raises(UnsupportedError) as caught:
         lower(graph, target_for("cortex-m4"))
     assert len(caught.value.problems) == 2
-    assert "int8[2x3x4]" in caught.value.problems[0].what
+    assert "int8[2x3x4x5x2]" in caught.value.problems[0].what
     assert "pool" in caught.value.problems[1].where
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tinydeploy.ir import Elem
-from tinydeploy.lower._contract import Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg, elementwise
+from tinydeploy.lower._contract import VIEW, Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg, elementwise
 from tinydeploy.ops.cast import Cast
 
 OPERATOR = "cast"
@@ -16,7 +16,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if not isinstance(ctx.node.op, Cast) or not (_taken(source.elem) and _taken(result.elem)):
         return []
     if _same_bits(source.elem, result.elem):
-        return [Offer(kernel="view", call=None, access=None, view=True)]
+        return [VIEW]
     function, params = _call(result.size, source.elem, result.elem)
     cost = 20 if ctx.target.has_long_multiply else 70
     return [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinydeploy.lower._contract import LowerContext, Offer
-from tinydeploy.lower._copy import VIEW, pad_offer, width_of
+from tinydeploy.lower._contract import VIEW, LowerContext, Offer
+from tinydeploy.lower._copy import pad_offer, width_of
 from tinydeploy.ops.pad import Pad
 
 OPERATOR = "pad"
