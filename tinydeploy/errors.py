@@ -56,7 +56,7 @@ class InputError(TinydeployError):
 
 
 class BoardError(TinydeployError):
-    """The board is unknown, or the model does not fit it."""
+    """The board's file cannot be used, or the model does not fit it."""
 
 
 class UsageError(TinydeployError):

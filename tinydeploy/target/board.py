@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tinydeploy.assets import asset_dir
-from tinydeploy.errors import BoardError, Problem, did_you_mean
+from tinydeploy.errors import BoardError, Problem, UsageError, did_you_mean
 from tinydeploy.target.cpu import CPUS, Cpu
 
 if sys.version_info >= (3, 11):
@@ -212,7 +212,8 @@ def board_names() -> list[str]:
 def load_board(name_or_path: str | Path) -> Board:
     """Load a board by name, or from a path to a ``board.toml`` or its folder.
 
-    Raises: BoardError with everything that is wrong with the file, or the nearest names where there is no such board.
+    Raises: BoardError with everything that is wrong with the file, UsageError naming the nearest ones where there is no
+    such board.
     """
     text = str(name_or_path)
     if text in board_names():
@@ -222,7 +223,7 @@ def load_board(name_or_path: str | Path) -> Board:
         path = path / "board.toml"
     if path.is_file():
         return _read_board(path, path.resolve().parent.name)
-    raise BoardError(
+    raise UsageError(
         Problem(
             f"board {text!r}",
             "is not known, and there is no such board.toml",
@@ -262,16 +263,16 @@ command = ["pyocd", "flash", "--target", "TARGET", "{hex}"]
 def write_template(folder: Path) -> Path:
     """Write ``folder/board.toml`` for a new board and return its path.
 
-    Raises: BoardError if there is one already or the folder's name does not serve as a board's name.
+    Raises: UsageError if there is one already or the folder's name does not serve as a board's name.
     """
     path = folder / "board.toml"
     name = folder.resolve().name
     if not _NAME.match(name):
-        raise BoardError(
+        raise UsageError(
             Problem(name, "does not serve as a board's name", rule="lower-case letters, digits, '.', '_', '-'")
         )
     if path.exists() or name in board_names():
-        raise BoardError(Problem(str(path), "a board of that name is there already"))
+        raise UsageError(Problem(str(path), "a board of that name is there already"))
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(_TEMPLATE, encoding="utf-8")
     return path

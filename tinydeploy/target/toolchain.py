@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tinydeploy.assets import asset_dir, render
-from tinydeploy.errors import BoardError, InputError, InternalError, Problem, ToolError
+from tinydeploy.errors import BoardError, InputError, Problem, ToolError, UsageError
 from tinydeploy.target.board import Board, load_board
 from tinydeploy.target.elf import read_elf
 from tinydeploy.target.features import check_runs, compiler_features, cpu_flags
@@ -196,12 +196,15 @@ def build_firmware(
     firmware records the outputs of every node too; it goes to ``DIR/build/BOARD-trace``.
 
     Raises: InputError (not a project folder), BoardError (too small, or the core lacks a feature), ToolError (compiler
-    missing or rejecting the code).
+    missing or rejecting the code), UsageError (the host has no firmware).
     """
     project = load_project(project_dir)
     target = load_board(board) if isinstance(board, str) else board
     if target.kind == "host":
-        raise InternalError(Problem(f"board {target.name}", "has no firmware: build_host is for it"))
+        what = "is this computer: there is no firmware for it"
+        raise UsageError(
+            Problem(f"board {target.name}", what, hint="`tinydeploy validate` compiles and runs for the host")
+        )
     _check_fits_before_build(project, target)
     compiler = require_tool("arm-none-eabi-gcc")
     cpu = cpu_flags(target.cpu, compiler)

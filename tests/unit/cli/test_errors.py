@@ -92,7 +92,7 @@ def test_float_model_without_calibration(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
-        (("--board", "mps2-an999"), 1, "mps2-an386"),
+        (("--board", "mps2-an999"), 2, "mps2-an386"),
         (("--cpu", "cortex-m99"), 2, "cortex-m4"),
         (("--quantize", "int9"), 2, "int8"),
         (("--max-ram", "0"), 2, "--max-ram"),
@@ -160,3 +160,11 @@ def test_relative_paths_work(run: Run, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("convert", DIGITS / "digits_int8.tflite", "-o", "a/b c", "--board", "mps2-an386", "--no-check")[0] == 0
     assert run("build", "a/b c", "--board", "mps2-an386")[0] == 0
+
+
+def test_the_host_has_no_firmware_to_build(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("convert", DIGITS / "digits_int8.tflite", "-o", out, "--cpu", "host", "--no-check")[0] == 0
+    code, _, err = run("build", out, "--board", "host")
+    assert code == 2
+    assert "tinydeploy validate" in err

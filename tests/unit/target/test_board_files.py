@@ -64,9 +64,9 @@ def test_a_path_to_a_folder_or_file(tmp_path: Path) -> None:
 
 
 def test_unknown_board_offers_near_names() -> None:
-    with pytest.raises(BoardError, match=r"board 'mps2-an368'(?s:.*)did you mean mps2-an386"):
+    with pytest.raises(UsageError, match=r"board 'mps2-an368'(?s:.*)did you mean mps2-an386"):
         load_board("mps2-an368")
-    with pytest.raises(BoardError, match="one of: host microbit"):
+    with pytest.raises(UsageError, match="one of: host microbit"):
         load_board("")
 
 
@@ -107,11 +107,11 @@ def test_all_faults_at_once(tmp_path: Path) -> None:
 def test_template_is_a_board(tmp_path: Path) -> None:
     path = write_template(tmp_path / "new-board")
     assert load_board(path).kind == "real"
-    with pytest.raises(BoardError, match="there already"):
+    with pytest.raises(UsageError, match="there already"):
         write_template(tmp_path / "new-board")
-    with pytest.raises(BoardError, match="does not serve"):
+    with pytest.raises(UsageError, match="does not serve"):
         write_template(tmp_path / "New Board")
-    with pytest.raises(BoardError, match="there already"):
+    with pytest.raises(UsageError, match="there already"):
         write_template(tmp_path / board_names()[0])
 
 
