@@ -16,6 +16,7 @@ from tinydeploy.errors import InputError, Problem, UsageError
 from tinydeploy.ir import Array
 
 SPECS = "top1, topk:K, auc, auc-reconstruction:GROUP, mse, cosine, module:function"
+_SIGNATURE = "function(outputs, labels, inputs) -> number(s)"
 _RESAMPLES = 1000
 _NORMAL_95 = 1.959964
 
@@ -63,8 +64,29 @@ def evaluate(spec: str, floats: Array, quantised: Array, labels: Array | None, i
     elif argument:
         paired = _custom(kind, argument, floats, quantised, labels, inputs)
     else:
-        raise UsageError(Problem(f"--metric {spec}", "there is no such metric", f"one of {SPECS}"))
+        raise _unknown(spec)
     return _result(spec, paired)
+
+
+def check(spec: str, labelled: bool) -> None:
+    """Refuse a metric before anything is built and run for it. ``labelled``: the data have labels.
+
+    Raises: UsageError for an unknown spec or a function that cannot be loaded, InputError for missing labels.
+    """
+    kind, _, argument = spec.partition(":")
+    if kind in ("topk", "auc-reconstruction"):
+        _positive(argument, spec)
+    elif kind not in ("top1", "auc", "mse", "cosine") or argument:
+        if not argument:
+            raise _unknown(spec)
+        _function(kind, argument)
+        return
+    if not labelled and kind not in ("mse", "cosine"):
+        _need(None, spec)
+
+
+def _unknown(spec: str) -> UsageError:
+    return UsageError(Problem(f"--metric {spec}", "there is no such metric", f"one of {SPECS}"))
 
 
 def within(metric: dict[str, Any], goal: float) -> bool:
@@ -135,7 +157,12 @@ def _classes(labels: Array, classes: int) -> Array:
     limit = max(classes, 2)
     if not np.array_equal(whole, labels) or whole.min(initial=0) < 0 or whole.max(initial=0) >= limit:
         raise InputError(
-            Problem("data: 'y'", f"labels go from {labels.min()} to {labels.max()}", f"class numbers 0 to {limit - 1}")
+            Problem(
+                "data: 'y'",
+                f"labels go from {labels.min()} to {labels.max()}",
+                f"class numbers 0 to {limit - 1}",
+                "--metric mse compares with target values",
+            )
         )
     return whole.ravel()
 
@@ -242,21 +269,21 @@ def _distance(kind: str, floats: Array, quantised: Array, labels: Array | None) 
 def _custom(module: str, name: str, floats: Array, quantised: Array, labels: Array | None, inputs: Array) -> Paired:
     """The user's ``function(outputs, labels, inputs)``: a number, or one a sample; more is better."""
     function = _function(module, name)
+    where = f"--metric {module}:{name}"
 
     def call(outputs: Array, taken: Array) -> Array:
         some = labels if labels is None or len(labels) != len(outputs) else labels[taken]
-        return np.asarray(function(outputs[taken], some, inputs[taken]), np.float64)
+        try:
+            return np.asarray(function(outputs[taken], some, inputs[taken]), np.float64)
+        except Exception as error:  # whatever the user's code raises
+            raise UsageError(Problem(where, f"raised {type(error).__name__}: {error}", _SIGNATURE)) from error
 
     everything = np.arange(len(floats))
     results = (call(floats, everything), call(quantised, everything))
     if results[0].shape == (len(floats),):
         return _mean(results, points=False)
     if results[0].shape != ():
-        raise UsageError(
-            Problem(
-                f"--metric {module}:{name}", f"it returned an array {results[0].shape}", "a number, or one a sample"
-            )
-        )
+        raise UsageError(Problem(where, f"it returned an array {results[0].shape}", "a number, or one a sample"))
     return Paired(len(floats), lambda taken, model: float(call((floats, quantised)[model], taken)), None, points=False)
 
 
@@ -275,5 +302,5 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError, KeyError, OSError) as error:
         raise UsageError(Problem(where, f"cannot be loaded: {error}", f"one of {SPECS}")) from error
     if not callable(found):
-        raise UsageError(Problem(where, "is no function", "function(outputs, labels, inputs) -> number(s)"))
+        raise UsageError(Problem(where, "is no function", _SIGNATURE))
     return found  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -81,15 +82,15 @@ def data_options(command: Command) -> Command:
                 "--data-map",
                 multiple=True,
                 callback=data_maps,
-                metavar="KEY=NAME,...",
-                help="Renames arrays of the data files: x=specs,y=labels.",
+                metavar="NAME=KEY,...",
+                help="Input or y=array of the data files to take for it: x=specs,y=labels.",
             ),
             click.option(
                 "--input-scale",
                 multiple=True,
                 callback=data_scales,
                 metavar="NAME=MUL,ADD",
-                help="Applied to integer data: x=0.00392157,0.",
+                help="Integer data become data * MUL + ADD; bytes to 0..1: x=0.00392157,0.",
             ),
         ],
     )
@@ -106,19 +107,21 @@ def convert_options(command: Command) -> Command:
                     type=click.Choice(["int8"]),
                     default="int8",
                     show_default=True,
-                    help="Level for float models.",
+                    help="Level for float models; one that is quantised already keeps its own.",
                 ),
                 click.option(
                     "--calibration",
                     type=click.Path(path_type=Path),
-                    help="Representative inputs (.npz or .py); needed for float models.",
+                    help="Representative inputs, tens to hundreds; needed for float models. .npz: an array by input "
+                    "name, or x for a single input. .py: load() returns a dict of them.",
                 ),
                 click.option(
                     "--ranges",
                     type=click.Choice(["mse", "minmax", "percentile"]),
-                    help="How activation ranges are chosen.  [default: mse]",
+                    help="Range of each activation: least squared error, all values, or all but the rarest.  "
+                    "[default: mse]",
                 ),
-                click.option("--name", help="C name of the model.  [default: from the file name]"),
+                click.option("--name", metavar="IDENT", help="C name of the model.  [default: from the file name]"),
                 click.option(
                     "--input-shape",
                     multiple=True,
@@ -138,6 +141,8 @@ def convert_options(command: Command) -> Command:
                     type=click.Choice(["size", "balanced", "speed"]),
                     default="balanced",
                     show_default=True,
+                    help="size: the least weights and tables. balanced: the fewest cycles within 1.25 x the least RAM. "
+                    "speed: the fewest cycles, whatever RAM they ask.",
                 ),
                 click.option(
                     "--max-ram", type=click.IntRange(min=1), metavar="BYTES", help="Meet this arena budget or fail."
@@ -154,7 +159,11 @@ def convert_options(command: Command) -> Command:
                     is_flag=True,
                     help="Skip the comparison with the model's own runtime (said in the manifest).",
                 ),
-                click.option("--dump-after", metavar="PASS", help="Print the graph after this pass."),
+                click.option(
+                    "--dump-after",
+                    metavar="PASS",
+                    help="Print the graph after this pass (tinydeploy/passes; a wrong name lists all).",
+                ),
             ],
         )
     )
@@ -190,7 +199,7 @@ def write_json(target: str | None, document: Any) -> None:
 
 
 def cpu_of(cpu: str | None, board: str | None) -> str | None:
-    """The CPU to convert for: ``--cpu``, or the board's. Both are allowed when the board can run it.
+    """The CPU to convert for: ``--cpu``, or the board's. Both are allowed where the board runs the CPU's code.
 
     Raises: UsageError, BoardError.
     """
@@ -199,9 +208,21 @@ def cpu_of(cpu: str | None, board: str | None) -> str | None:
 
     if cpu is not None and cpu not in CPUS:
         raise UsageError(Problem(f"--cpu {cpu}", "unknown CPU", f"one of {', '.join(CPUS)}"))
-    if cpu is not None or board is None:
+    if board is None:
         return cpu
-    return load_board(board).cpu.name
+    core = load_board(board).cpu
+    if cpu is None:
+        return core.name
+    missing = [feature for feature in CPUS[cpu].needs if feature not in core.needs]
+    if missing and core.name != "host":
+        what = f"the board has a {core.name}, which lacks {', '.join(missing)}"
+        raise UsageError(Problem(f"--cpu {cpu} --board {board}", what, hint="leave out --cpu: a board implies it"))
+    return cpu
+
+
+def quoted(path: Path) -> str:
+    """A path as it may be pasted into a shell."""
+    return shlex.quote(str(path))
 
 
 def in_bytes(count: int | None) -> str:

@@ -13,10 +13,18 @@ def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
     return None if value is None else tuple(value.split(","))
 
 
-@click.command(name="bench")
-@click.option("--models", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Where the models are.")
-@click.option("--only", callback=_names, metavar="MODEL,...", help="These of ad, kws, sww, ic_resnet8, vww.")
-@click.option("--cpus", callback=_names, metavar="CPU,...", help="These of the measured CPUs.")
+@click.command(name="bench", short_help="Measure the MLPerf Tiny models next to TFLite Micro.")
+@click.option(
+    "--models",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder with NAME_int8.tflite.  [default: built by examples/mlperf_tiny with random weights; needs keras]",
+)
+@click.option("--only", callback=_names, metavar="MODEL,...", help="Of ad, kws, sww, ic_resnet8, vww.  [default: all]")
+@click.option(
+    "--cpus", callback=_names, metavar="CPU,...", help="Of cortex-m0, -m3, -m4f, -m7, -m33, -m55.  [default: all]"
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the rows to FILE (- for stdout).")
 @click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="Write the Markdown page to FILE.")
 def command(
@@ -26,7 +34,11 @@ def command(
     json_file: str | None,
     write: Path | None,
 ) -> None:
-    """Convert, build and run the five MLPerf Tiny models on six cores; instructions, RAM, flash next to TFLM's."""
+    """Convert, build and run the five MLPerf Tiny models on six emulated cores.
+
+    Prints Markdown: instructions, RAM and flash, next to those of TensorFlow Lite Micro (TFLM) with CMSIS-NN on the
+    same models, which were measured beforehand.
+    """
     from tinydeploy import bench
     from tinydeploy.errors import Problem, UsageError
 

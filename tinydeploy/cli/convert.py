@@ -7,15 +7,22 @@ from typing import Any
 
 import click
 
-from tinydeploy.cli._shared import convert_options, cpu_of, in_bytes, progress, warn, write_json
+from tinydeploy.cli._shared import convert_options, cpu_of, in_bytes, progress, quoted, warn, write_json
+
+_BOARDS = "   (`tinydeploy boards` lists them)"
 
 
-@click.command(name="convert")
+@click.command(name="convert", short_help="Convert a model to a C project folder.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The folder to write."
 )
-@click.option("--cpu", help="CPU to generate for.  [default: the board's, else cortex-m4]")
+@click.option(
+    "--cpu",
+    metavar="CPU",
+    help="cortex-m0 -m0plus -m3 -m4 (no FPU) -m4f -m7 -m23 -m33 -m55 -m85 or host.  "
+    "[default: the board's, else cortex-m4]",
+)
 @click.option("--board", help="A board's name or board.toml; implies its CPU.")
 @convert_options
 @click.option("--json", "json_file", metavar="FILE", help="Write the manifest to FILE (- for stdout).")
@@ -27,13 +34,20 @@ def command(
     write_json(json_file, manifest)
     if json_file != "-":
         summary(manifest, output)
+        click.echo(f"  next: tinydeploy build {quoted(output)} --board {board or 'BOARD'}{'' if board else _BOARDS}")
 
 
 def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, Any]) -> dict[str, Any]:
     """Convert and write; returns the manifest. ``options``: what `convert_options` parsed."""
     from tinydeploy import pipeline
     from tinydeploy.data import load_data
+    from tinydeploy.emit.names import model_name
+    from tinydeploy.emit.write import check_folder
 
+    name = options["name"]
+    if name is not None and model_name(name) != name:
+        warn([f"--name {name}: no free C name; it becomes {model_name(name)}"])
+    check_folder(output)
     with progress() as report:
         report(f"reading {model}")
         graph = pipeline.load(model, input_shapes=options["input_shape"], states=options["state"])
@@ -52,7 +66,7 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
                 calibration=calibration,
                 ranges=options["ranges"],
                 cpu=cpu or pipeline.DEFAULT_CPU,
-                name=options["name"],
+                name=name,
                 optimize=options["optimize"],
                 max_ram=options["max_ram"],
                 max_flash=options["max_flash"],
@@ -81,4 +95,3 @@ def summary(manifest: dict[str, Any], output: Path) -> None:
         f"{manifest['macs']:,} MACs"
     )
     click.echo(f"  import checked against: {checked or 'nothing (see the warnings)'}")
-    click.echo(f"  next: tinydeploy build {output} --board BOARD   (`tinydeploy boards` lists them)")

@@ -10,7 +10,7 @@ import click
 from tinydeploy.cli._shared import pairs, shapes, warn, write_json
 
 
-@click.command(name="inspect")
+@click.command(name="inspect", short_help="Show what is in a model, and what of it is unsupported.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "--input-shape", multiple=True, callback=shapes, metavar="NAME=1,96,96,3", help="Fixes dynamic dimensions."
@@ -48,8 +48,9 @@ def command(
             click.echo(f"  {role[:-1]:7s}{item['name']}: {item['type']}")
     click.echo(f"  {'node':30s} {'operator':18s} {'output':28s} {'MACs':>12s} {'parameters':>11s}")
     for node in document["nodes"]:
+        kind = node["output"].partition(" ")[0]  # scales stand in the JSON
         click.echo(
-            f"  {_short(node['name']):30s} {node['op']:18s} {_short(node['output'], 28):28s} "
+            f"  {_short(node['name']):30s} {node['op']:18s} {_short(kind, 28):28s} "
             f"{node['macs']:12,} {node['parameters']:11,}"
         )
     warn(document["warnings"])

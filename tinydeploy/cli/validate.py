@@ -19,8 +19,9 @@ def run_options(command: Any) -> Any:
             click.option(
                 "--metric",
                 metavar="SPEC",
-                help="top1, topk:K, auc, auc-reconstruction:GROUP, mse, cosine, module:function.  "
-                "[default: top1 where there are labels]",
+                help="top1, topk:K, auc; auc-reconstruction:GROUP (autoencoders: error over GROUP samples in a row); "
+                "mse, cosine (to y, else to float); module:function or file.py:function, called with "
+                "(outputs, labels, inputs).  [default: top1 where there are labels]",
             ),
             click.option("--samples", type=click.IntRange(min=1), metavar="N", help="Use the first N samples only."),
             click.option(
@@ -28,7 +29,7 @@ def run_options(command: Any) -> Any:
                 "random_samples",
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="Use N random inputs instead of data (seeded).",
+                help="Use N random inputs (seeded) instead of data: bit-exactness only.",
             ),
             click.option(
                 "--timeout",
@@ -40,37 +41,43 @@ def run_options(command: Any) -> Any:
             ),
             click.option("--no-profile", is_flag=True, help="Do not count instructions (faster)."),
             click.option(
-                "--per-layer", is_flag=True, help="SQNR of every node, and the first node that differs from the twin."
+                "--per-layer",
+                is_flag=True,
+                help="SQNR of every node against float, and the first node that differs from the twin.",
             ),
         ],
     )
 
 
-@click.command(name="validate")
+@click.command(name="validate", short_help="Run a project on a board and compare it bit for bit.")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
 @click.option("--board", required=True, help="A board's name or board.toml; `host` runs it here.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
     metavar="EVAL",
-    help="Samples, and labels if there are any (.npz or .py).",
+    help="Samples by input name (or x), and labels y if there are any (.npz, or .py with load()).",
 )
 @run_options
 @data_options
 @click.option("--sanitize", is_flag=True, help="On the host: with address and undefined-behaviour sanitizers.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the result to FILE (- for stdout).")
 def command(folder: Path, board: str, json_file: str | None, **options: Any) -> None:
-    """Run DIR on BOARD, compare with the integer twin bit for bit and with the float reference."""
+    """Run DIR on BOARD, compare with the integer twin bit for bit and with the float reference.
+
+    The twin is the quantised model computed here in integers; the float reference is the model before quantisation.
+    Exit code 4 where the device and the twin differ.
+    """
     result = validate_folder(folder, board, options)
     write_json(json_file, result)
     if json_file != "-":
-        summary(result)
+        summary(result, options["random_samples"] is not None)
     require_exact(result, folder)
 
 
 def validate_folder(folder: Path, board: str, options: dict[str, Any]) -> dict[str, Any]:
     """Build and run; returns the JSON document of CLI.md."""
-    from tinydeploy import pipeline
+    from tinydeploy import metrics, pipeline
 
     with progress() as report:
         opened = pipeline.open_folder(folder)
@@ -83,6 +90,8 @@ def validate_folder(folder: Path, board: str, options: dict[str, Any]) -> dict[s
             random_samples=options["random_samples"],
             report_warnings=warn,
         )
+        if options["metric"] is not None:
+            metrics.check(options["metric"], data.labels is not None)
         return pipeline.validate(
             opened,
             board,
@@ -114,29 +123,52 @@ def require_exact(result: dict[str, Any], folder: Path) -> None:
     )
 
 
-def summary(result: dict[str, Any]) -> None:
-    """Print the result in a few lines."""
+def summary(result: dict[str, Any], random: bool) -> None:
+    """Print the result in a few lines; ``random``: the inputs were."""
     figures, metric, counted = result["float"], result["metric"], result["instructions"]
     exact = "bit-exact with the integer twin" if result["bit_exact"] else f"{result['mismatches']:,} MISMATCHES"
-    click.echo(f"{result['board']} ({result['cpu']}), {result['samples']:,} samples: {exact}")
+    what = "random inputs" if random else "samples"
+    click.echo(f"{result['board']} ({result['cpu']}), {result['samples']:,} {what}: {exact}")
     agreement = "" if figures["argmax_agreement"] is None else f", arg-max agrees on {figures['argmax_agreement']:.2%}"
     sqnr = "" if figures["sqnr_db"] is None else f", SQNR {figures['sqnr_db']:.1f} dB"
     click.echo(f"  against float: largest error {figures['max_abs_error']:.4g}{sqnr}{agreement}")
+    if random:
+        click.echo("  random inputs leave the calibrated ranges: how near it is to float on yours, --data EVAL tells")
     if metric is not None:
-        low, high = metric["interval"]
-        click.echo(
-            f"  {metric['name']}: float {metric['float']:.2f}, quantised {metric['quantised']:.2f}, "
-            f"drop {metric['drop']:+.2f} (95 % interval {low:+.2f} to {high:+.2f})"
-        )
+        click.echo(f"  {_metric(metric)}")
     if counted is not None:
-        click.echo(
-            f"  {counted['per_inference']:,} instructions an inference ({counted['method']}), init {counted['init']:,}"
-        )
-    click.echo(f"  arena {in_bytes(result['arena_bytes'])}, stack used {in_bytes(result['stack_bytes'])}")
+        click.echo(f"  {_instructions(result)}")
+    stack = "" if result["stack_bytes"] is None else f", stack used {in_bytes(result['stack_bytes'])}"
+    click.echo(f"  arena {in_bytes(result['arena_bytes'])}{stack}")
     if result["float_islands"]:
         _float_summary(result["float_islands"])
     if "per_layer" in result:
         _layer_summary(result)
+
+
+def _metric(metric: dict[str, Any]) -> str:
+    """One metric of both models: rates in percent, everything else with four digits."""
+    low, high = metric["interval"]
+    if metric["unit"] == "points":
+        return (
+            f"{metric['name']}: float {metric['float']:.2f} %, quantised {metric['quantised']:.2f} %, "
+            f"drop {metric['drop']:+.2f} points (95 % interval {low:+.2f} to {high:+.2f})"
+        )
+    return (
+        f"{metric['name']}: float {metric['float']:.4g}, quantised {metric['quantised']:.4g}, "
+        f"drop {metric['drop']:+.4g} (95 % interval {low:+.4g} to {high:+.4g})"
+    )
+
+
+def _instructions(result: dict[str, Any]) -> str:
+    """What an inference and a reset cost, and how it was counted."""
+    counted, cycles = result["instructions"], result["cycles_estimated"]
+    text = f"{counted['per_inference']:,} instructions an inference ({counted['method']})"
+    if counted["init"]:
+        text += f", {counted['init']:,} a reset"
+    if cycles is not None:
+        text += f"; estimated cycles {cycles['per_inference']:,} ({cycles['model']})"
+    return text
 
 
 def _float_summary(islands: list[dict[str, Any]]) -> None:

@@ -49,6 +49,14 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
 
 
+def check_folder(path: Path) -> None:
+    """Refuse ``path`` before any work is done where `write_folder` would refuse it.
+
+    Raises: UsageError.
+    """
+    _our_files(Path(os.path.realpath(path)))
+
+
 def _our_files(target: Path) -> set[str] | None:
     """Relative paths of the files an older run wrote; None if there is nothing yet."""
     if not target.exists():
