@@ -22,12 +22,13 @@ Inputs = Array | Mapping[str, Array]
 @dataclasses.dataclass(frozen=True)
 class Model:
     """A model and, once quantised, its float reference. ``graph``: what will be compiled; ``reference``:
-    the float graph.
+    the float graph; ``macs``: multiply-accumulates of the model as it was loaded.
     """
 
     graph: Graph
     reference: Graph
     path: Path | None = None
+    macs: int | None = None
 
     def _feeds(self, graph: Graph, inputs: Inputs) -> dict[str, Array]:
         from tinydeploy.quant import feeds
@@ -60,8 +61,9 @@ def load(
     states: Mapping[str, str] | None = None,
 ) -> Model:
     """Read and optimise a model file. Raises: InputError, UnsupportedError."""
-    graph = pipeline.optimise(pipeline.load(Path(path), input_shapes=input_shapes, states=states))
-    return Model(graph, graph, Path(path))
+    loaded = pipeline.load(Path(path), input_shapes=input_shapes, states=states)
+    graph = pipeline.optimise(loaded)
+    return Model(graph, graph, Path(path), pipeline.count_macs(loaded))
 
 
 def quantize(
@@ -82,7 +84,7 @@ def compile(  # the contract's own word
 ) -> Project:
     """Lower, plan and print the C: returns sizes, plan and text; ``project.write(path)`` writes the folder."""
     options = pipeline.ConvertOptions(cpu=cpu, name=name, optimize=optimize, max_ram=max_ram, check=False)
-    return pipeline.compile_graph(model.graph, model.reference, options, checked_against=None)
+    return pipeline.compile_graph(model.graph, model.reference, options, None, model.macs)
 
 
 def validate(

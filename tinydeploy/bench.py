@@ -96,15 +96,18 @@ def find_models(folder: Path | None) -> dict[str, Path]:
     return {name: out / f"{name}.h5" for name in MODELS}
 
 
-def _quantised(path: Path) -> tuple[Graph, Graph]:
-    """The optimised graph of a model and its quantised form; a float model's calibration data lies beside it."""
+def _quantised(path: Path) -> tuple[Graph, Graph, int]:
+    """The optimised graph of a model, its quantised form, and the file's MACs; a float model's calibration data lies
+    beside it.
+    """
     from tinydeploy.data import load_data
 
-    graph = pipeline.optimise(pipeline.load(path))
+    loaded = pipeline.load(path)
+    graph, macs = pipeline.optimise(loaded), pipeline.count_macs(loaded)
     if graph.is_quantised():
-        return graph, graph
+        return graph, graph, macs
     calibration = load_data(path.with_name(f"{path.stem}_calibration.npz"), graph).x
-    return graph, pipeline.quantise(graph, "int8", calibration)
+    return graph, pipeline.quantise(graph, "int8", calibration), macs
 
 
 def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, report: Callable[[str], None]) -> list[Row]:
@@ -114,12 +117,12 @@ def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, repo
     paths = find_models(folder)
     rows = []
     for name in names:
-        reference, quantised = _quantised(paths[name])
+        reference, quantised, macs = _quantised(paths[name])
         for cpu in cpus:
             board = BOARDS[cpu]
             report(f"{name} on {board}")
             options = pipeline.ConvertOptions(cpu=cpu, name=name, check=False)
-            project = pipeline.compile_graph(quantised, reference, options, checked_against=None)
+            project = pipeline.compile_graph(quantised, reference, options, None, macs)
             with tempfile.TemporaryDirectory(prefix="tinydeploy-bench-") as scratch:
                 path = Path(scratch) / name
                 project.write(path)

@@ -81,14 +81,24 @@ def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, 
 
     Raises: UsageError if calibration data is needed and missing, InputError if it cannot be used.
     """
-    from tinydeploy import quant
+    from tinydeploy import passes, quant
+    from tinydeploy.passes.order import FINAL
 
-    return graph if graph.is_quantised() else quant.quantise(graph, level, calibration, ranges=ranges)
+    if graph.is_quantised():
+        return graph
+    return passes.optimise(quant.quantise(graph, level, calibration, ranges=ranges), stages=FINAL)
 
 
-def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, checked_against: str | None) -> Project:
+def compile_graph(
+    quantised: Graph,
+    reference: Graph,
+    options: ConvertOptions,
+    checked_against: str | None,
+    macs: int | None = None,
+) -> Project:
     """Lower, plan and print a quantised graph; ``reference`` is the float graph that validation compares with.
 
+    ``macs``: multiply-accumulates of the model as it was loaded (`count_macs`), where that is known.
     Raises: UnsupportedError for nodes no kernel runs, InputError where a budget is not met.
     """
     from tinydeploy import emit, plan
@@ -108,6 +118,7 @@ def compile_graph(quantised: Graph, reference: Graph, options: ConvertOptions, c
         name=options.name or quantised.name,
         scheme=options.quantize,
         checked_against=checked_against,
+        macs=macs,
     )
     _check_flash(project, options.max_flash)
     name = project.manifest["name"]
@@ -162,7 +173,7 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
     report("keeping the file's own quantisation" if kept else f"quantising to {options.quantize}")
     quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)
     report("choosing kernels, planning memory, writing C")
-    return compile_graph(quantised, optimised, options, checked_against)
+    return compile_graph(quantised, optimised, options, checked_against, count_macs(graph))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -330,6 +341,30 @@ def _add_trace(
         result["traced_samples"] = list(traced.samples)
 
 
+def count_macs(graph: Graph) -> int:
+    """Multiply-accumulates of one run."""
+    from tinydeploy.ops._op import Signature
+
+    return sum(node.op.macs(Signature.of(graph, node)) for node in graph.nodes)
+
+
+def inspect(graph: Graph) -> dict[str, Any]:
+    """Optimise a loaded graph and describe it, with what was found dead in it: channels that are constant or unread."""
+    from tinydeploy import passes
+    from tinydeploy.passes.order import FINAL, SHAPING
+
+    shaped = passes.optimise(graph, stages=SHAPING)
+    after = passes.optimise(shaped, stages=FINAL)
+    document, before = describe(after), describe(shaped)
+    document["dead_channels"] = {
+        "channels": before["channels"],
+        "removed": before["channels"] - document["channels"],
+        "macs_before": before["macs"],
+        "parameters_before": before["parameters"],
+    }
+    return document
+
+
 def describe(graph: Graph) -> dict[str, Any]:
     """What `inspect` shows of a graph: types, nodes with MACs and parameters."""
     from tinydeploy.ops._op import Signature
@@ -351,7 +386,8 @@ def describe(graph: Graph) -> dict[str, Any]:
     return {
         "name": graph.name,
         "format": graph.source.format if graph.source else None,
-        "macs": sum(node["macs"] for node in nodes),
+        "macs": count_macs(graph),
+        "channels": sum(sum(graph.type(name).shape[-1:]) for node in graph.nodes for name in node.outputs),
         "parameters": sum(value.type.size for value in graph.values.values() if value.data is not None),
         "inputs": [{"name": name, "type": str(graph.type(name))} for name in graph.inputs],
         "outputs": [{"name": name, "type": str(graph.type(name))} for name in graph.outputs],

@@ -33,9 +33,7 @@ def command(
     from tinydeploy import pipeline
 
     graph = pipeline.load(model, input_shapes=input_shape, states=state)
-    if not raw:
-        graph = pipeline.optimise(graph)
-    document = pipeline.describe(graph)
+    document = pipeline.describe(graph) if raw else pipeline.inspect(graph)
     write_json(json_file, document)
     if json_file == "-":
         return
@@ -43,6 +41,13 @@ def command(
         f"{model}: {document['name']}, {document['format']}, {document['macs']:,} MACs, "
         f"{document['parameters']:,} parameters"
     )
+    dead = document.get("dead_channels")
+    if dead is not None and dead["removed"]:
+        click.echo(
+            f"  dead weight removed: {dead['removed']:,} of {dead['channels']:,} channels are constant or unread; "
+            f"MACs {dead['macs_before']:,} -> {document['macs']:,}, "
+            f"parameters {dead['parameters_before']:,} -> {document['parameters']:,}"
+        )
     for role in ("inputs", "outputs", "states"):
         for item in document[role]:
             click.echo(f"  {role[:-1]:7s}{item['name']}: {item['type']}")

@@ -14,7 +14,7 @@ from tinydeploy.errors import InternalError, Problem, UsageError
 from tinydeploy.ir import Graph
 from tinydeploy.ir.text import to_text
 from tinydeploy.ir.verify import verify
-from tinydeploy.passes.order import STAGES
+from tinydeploy.passes.order import STAGES, Stages
 
 MAX_ROUNDS = 100
 
@@ -37,9 +37,12 @@ def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for stage in STAGES for name in stage))
 
 
-def optimise(graph: Graph, *, dump_after: str | None = None, dump: Callable[[str], None] = print) -> Graph:
+def optimise(
+    graph: Graph, *, stages: Stages = STAGES, dump_after: str | None = None, dump: Callable[[str], None] = print
+) -> Graph:
     """Run all passes on a copy of ``graph`` and return it; the graph is checked after each of them.
 
+    ``stages``: only these of `order.STAGES`.
     ``dump_after``: a pass after whose last run ``dump`` is given the graph as text.
     Raises: UsageError for an unknown pass, InternalError if a pass breaks its promise.
     """
@@ -48,7 +51,7 @@ def optimise(graph: Graph, *, dump_after: str | None = None, dump: Callable[[str
     result = graph.copy()
     result.prune()
     text = ""
-    for stage in STAGES:
+    for stage in stages:
         for _ in range(MAX_ROUNDS):
             changed = False
             for name in stage:

@@ -15,8 +15,10 @@ _FOLD = (
     "fuse_clamp",
 )
 
-STAGES: tuple[tuple[str, ...], ...] = (
+Stages = tuple[tuple[str, ...], ...]
+SHAPING: Stages = (
     _FOLD,
     ("expand_batch_norm", *_FOLD),  # only now is it certain that nothing takes them up
-    ("drop_channels",),
 )
+FINAL: Stages = (("drop_channels",),)  # quantising shows more of them, so that it runs again after that
+STAGES: Stages = (*SHAPING, *FINAL)

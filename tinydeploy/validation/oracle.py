@@ -162,11 +162,12 @@ def _first_difference(oracle: Oracle, graph: Graph, feeds: Mapping[str, Array], 
         return ""
     one = {name: array[:1] for name, array in feeds.items()}
     theirs = oracle.inside(list(one.values()))
-    names = [name for node in graph.nodes for name in node.outputs if name in theirs]
+    results = [name for node in graph.nodes for name in node.outputs if name in theirs]
+    names = [name for name in results if theirs[name].size == graph.type(name).size]  # no channel of it was dropped
     ours = run(graph, one, keep=names)
     for node in graph.nodes:
         for name in node.outputs:
-            if name in theirs and _compare(ours[name][0], theirs[name], graph.type(name)):
+            if name in names and _compare(ours[name][0], theirs[name], graph.type(name)):
                 return f"; the first node that differs is {node.name!r} ({node.origin})"
     return ""
 
