@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import shutil
 import subprocess
 import sys
@@ -63,6 +62,8 @@ def _tool(name: str, purpose: str) -> dict[str, str | bool | None]:
 
 
 def _package(names: tuple[str, ...], purpose: str, install: str) -> dict[str, str | bool | None]:
+    import importlib.metadata
+
     versions = {}
     for name in names:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

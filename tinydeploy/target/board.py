@@ -228,7 +228,7 @@ def load_board(name_or_path: str | Path) -> Board:
             f"board {text!r}",
             "is not known, and there is no such board.toml",
             rule="one of: " + " ".join(board_names()) + ", or a path to a board.toml",
-            hint=did_you_mean(text, board_names(), otherwise="`tinydeploy boards` lists them"),
+            hint="" if path.suffix == ".toml" else did_you_mean(text, board_names(), "`tinydeploy boards` lists them"),
         )
     )
 
@@ -240,7 +240,7 @@ def all_boards() -> list[Board]:
 
 _TEMPLATE = """\
 description = "what the board is"
-cpu = "cortex-m4f"              # `tinydeploy boards` shows which there are
+cpu = "cortex-m4f"              # {cpus}
 kind = "real"                   # or "qemu", with run.qemu_machine
 clock_hz = 80_000_000
 # vectors_in = "flash"          # the memory the core fetches its vector table from
@@ -274,5 +274,5 @@ def write_template(folder: Path) -> Path:
     if path.exists() or name in board_names():
         raise UsageError(Problem(str(path), "a board of that name is there already"))
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(_TEMPLATE, encoding="utf-8")
+    path.write_text(_TEMPLATE.replace("{cpus}", ", ".join(name for name in CPUS if name != "host")), encoding="utf-8")
     return path

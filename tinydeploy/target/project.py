@@ -123,7 +123,7 @@ def load_project(folder: str | Path) -> Project:
     hint = "a project folder is what `tinydeploy convert MODEL -o DIR` writes"
     try:
         project = parse_manifest(json.loads(path.read_text(encoding="utf-8")), root)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError(Problem(str(root), "holds no manifest.json", hint=hint)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(Problem(str(path), f"is not a manifest of tinydeploy: {error!r}", hint=hint)) from error

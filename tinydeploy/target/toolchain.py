@@ -41,6 +41,10 @@ _FIRMWARE = ("-fno-ipa-icf", "-fstack-usage")
 _HARNESS = ("-fno-builtin", "-fno-tree-loop-distribute-patterns")
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 _JOBS = 2
+_LEANER = {
+    "flash": "; convert --optimize size takes the least weights and tables",
+    "ram": "; convert --max-ram asks for a plan with less RAM, or tells where it is needed",
+}
 #: A firmware that records the outputs of every node has a folder of its own, so that the one to flash stays as it is.
 _TRACE_FLAGS, _TRACE_FOLDER = ("-DTD_TRACE",), "-trace"
 
@@ -145,7 +149,7 @@ def _does_not_fit(project: Project, board: Board, over: dict[str, int]) -> Board
                 f"board {board.name}",
                 f"is too small for {project.name}: {memory} is {missing} bytes short",
                 rule=f"{memory} holds {board.memory(memory).size} bytes",
-                hint="`tinydeploy boards` lists larger ones; --optimize size or --max-ram make the model smaller",
+                hint=f"`tinydeploy boards` lists larger ones{_LEANER.get(memory, '')}",
             )
             for memory, missing in over.items()
         ]
