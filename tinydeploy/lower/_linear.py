@@ -1,4 +1,4 @@
-"""What kernels with weights share: which types they take, and the requantisation of their accumulators."""
+"""What kernels with weights share: which types they take, how weights are packed, how sums are requantised."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import numpy as np
 
 from tinydeploy.ir import Array, Elem, Type
 from tinydeploy.lower import requantise
-from tinydeploy.lower._contract import LowerContext
+from tinydeploy.lower._contract import AccessPlan, LowerContext, Span
 from tinydeploy.lower.requantise import Ints, Requant, Rounding, Scaling
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import clamp_limits
 
 MAX_TERMS = 2**16  # products of int8 whose sum stays far inside int32
+LINEAR_RULE = "int8 with one scale in and out, constant int8 weights, 65,536 products a sum, sum and bias within int32"
 
 
 def is_s8(kind: Type | None) -> bool:
@@ -93,3 +94,19 @@ def _scaling(ctx: LowerContext, weights: Ints, bias: Array | None, rounding: Rou
         act_max=act_max,
         rounding=rounding,
     )
+
+
+def interleave(weights: Array, groups: int, together: int) -> Array:
+    """[outputs, terms] to [group][block of outputs][terms][together], missing outputs of a group's last block are 0."""
+    terms = weights.shape[1]
+    per_group = len(weights) // groups
+    padded = np.zeros((groups, -(-per_group // together) * together, terms), np.int8)
+    padded[:, :per_group] = weights.reshape(groups, per_group, terms)
+    return np.ascontiguousarray(padded.reshape(groups, -1, together, terms).swapaxes(2, 3)).ravel()
+
+
+def vector_access(ctx: LowerContext, outputs: int, inputs: int, reads_first: bool = False) -> AccessPlan:
+    """Matrix times vectors one after the other: a vector is read and written in any order, or read whole first."""
+    step = np.arange(ctx.signature.outputs[0].size // outputs, dtype=np.int64)
+    reads, writes = Span(step * inputs, (step + 1) * inputs), Span(step * outputs, (step + 1) * outputs)
+    return AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first)

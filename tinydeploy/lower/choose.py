@@ -11,7 +11,10 @@ from tinydeploy.errors import InternalError, Problem, UnsupportedError
 from tinydeploy.ir import Graph, Node
 from tinydeploy.lower import kernels
 from tinydeploy.lower._contract import DENSE, LowerContext, Lowered, Offer, Offers, Target
+from tinydeploy.lower._linear import LINEAR_RULE
 from tinydeploy.target.cpu import get_cpu
+
+ONE_SAMPLE = ("conv2d", "depthwise_conv2d", "average_pool2d", "max_pool2d")  # their kernels slide over one plane
 
 
 def target_for(cpu: str, optimize: Literal["size", "balanced", "speed"] = "balanced") -> Target:
@@ -73,11 +76,24 @@ def rank(offers: list[Offer], target: Target) -> list[Offer]:
 def _refusal(graph: Graph, node: Node) -> Problem:
     inputs = ", ".join("absent" if name is None else str(graph.type(name)) for name in node.inputs)
     outputs = ", ".join(str(graph.type(name)) for name in node.outputs)
+    rule, hint = _what_kernels_take(graph, node)
     return Problem(
         where=node.origin or f"node {node.name!r}",
         what=f"no kernel runs {node.op.name} ({inputs}) -> ({outputs})",
-        hint="quantise the model to a level that has kernels for this operator, or replace the operator",
+        rule=rule,
+        hint=hint,
     )
+
+
+def _what_kernels_take(graph: Graph, node: Node) -> tuple[str, str]:
+    """Rule and hint for a node that no kernel runs: what most likely stands in the way."""
+    kinds = [graph.type(name) for name in (*node.inputs, *node.outputs) if name is not None]
+    if any(kind.elem.is_float for kind in kinds):
+        return "its kernels are for integers", "quantise the model to a level that has kernels for this operator"
+    if node.op.name in ONE_SAMPLE and kinds[0].shape[0] != 1:
+        return "one sample a run: axis 0 has length 1", "export the model with a batch of 1, or with an open batch"
+    hint = f"`tinydeploy ops {node.op.name}` shows what the operator may be; replace it or change its scales"
+    return (LINEAR_RULE if node.op.quant.weights is not None else ""), hint
 
 
 def check_encodings(graph: Graph, lowered: list[Lowered]) -> None:

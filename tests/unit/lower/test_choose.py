@@ -9,6 +9,7 @@ from tinydeploy.errors import InternalError, UnsupportedError, UsageError
 from tinydeploy.ir import Elem, Graph, Quant, Type
 from tinydeploy.lower import choose, kernel_names, lower, target_for
 from tinydeploy.lower._contract import Cost, Encoding, Lowered, Offer, Table
+from tinydeploy.ops.max_pool2d import MaxPool2d
 from tinydeploy.ops.mean import Mean
 from tinydeploy.ops.reshape import Reshape
 
@@ -79,3 +80,9 @@ def test_each_operator_of_the_table_has_kernels():
     names = kernel_names()
     for operator in ("conv2d", "depthwise_conv2d", "fully_connected", "add", "mean", "softmax", "concat", "pad"):
         assert names[operator]
+
+
+def test_a_batch_is_said_to_be_in_the_way():
+    graph = graph_of(MaxPool2d((2, 2), (1, 1)), shape=(4, 3, 3, 2))
+    with pytest.raises(UnsupportedError, match=r"rule: one sample a run(?s:.*)batch of 1"):
+        lower(graph, target_for("cortex-m4"))
