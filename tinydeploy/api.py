@@ -30,6 +30,10 @@ class Model:
     path: Path | None = None
     macs: int | None = None
 
+    def __repr__(self) -> str:
+        kind = "quantised" if self.graph.is_quantised() else "float"
+        return f"Model({self.graph.name!r}, {kind}, {len(self.graph.nodes)} nodes)"
+
     def _feeds(self, graph: Graph, inputs: Inputs) -> dict[str, Array]:
         from tinydeploy.quant import feeds
 

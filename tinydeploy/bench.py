@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tinydeploy import pipeline
-from tinydeploy.errors import InputError, Problem
+from tinydeploy.errors import InputError, Problem, ToolError
 from tinydeploy.ir import Graph
 
 MODELS = ("ad", "kws", "sww", "ic_resnet8", "vww")
@@ -73,10 +74,11 @@ class Row:
         return self.arena + self.static + self.stack
 
 
-def find_models(folder: Path | None) -> dict[str, Path]:
+def find_models(folder: Path | None, report: Callable[[str], None]) -> dict[str, Path]:
     """The five int8 models: in ``folder``, in the material beside a checkout, or built by examples/mlperf_tiny.
 
-    Raises: InputError if a model is missing in ``folder`` or cannot be built (a wheel without the examples).
+    Raises: InputError if a model is missing in ``folder`` or cannot be built (a wheel without the examples), ToolError
+    where they would be built and there is no keras.
     """
     repo = Path(__file__).resolve().parent.parent
     shared = Path(os.environ.get("TD_SHARED", repo.parent / "shared")) / "models" / "mlperf_tiny"
@@ -92,7 +94,11 @@ def find_models(folder: Path | None) -> dict[str, Path]:
     if not script.is_file():
         raise InputError(Problem("bench", "no models found", hint="--models DIR with ad_int8.tflite and the others"))
     out = repo / "out" / "mlperf_tiny"
-    subprocess.run([sys.executable, str(script), "-o", str(out)], check=True)
+    if importlib.util.find_spec("keras") is None:
+        hint = "pip install 'tinydeploy[oracle-keras]', or --models DIR with ad_int8.tflite and the others"
+        raise ToolError(Problem("bench", "its models are built with keras, which is not installed", hint=hint))
+    report("building the models")
+    subprocess.run([sys.executable, str(script), "-o", str(out)], check=True, stdout=subprocess.DEVNULL)
     return {name: out / f"{name}.h5" for name in MODELS}
 
 
@@ -114,7 +120,7 @@ def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, repo
     """Convert, build and run every model for every core on one random input, checking that it is bit-exact."""
     from tinydeploy.validation import check
 
-    paths = find_models(folder)
+    paths = find_models(folder, report)
     rows = []
     for name in names:
         reference, quantised, macs = _quantised(paths[name])

@@ -57,6 +57,13 @@ def test_wrong_shapes_are_explained(model: td.Model) -> None:
         model.run_integer({"nothing": np.zeros((3, 8, 8, 1), np.float32)})
 
 
+def test_what_a_notebook_shows_is_short(model: td.Model) -> None:
+    assert repr(model).startswith("Model('digits', quantised, ")
+    project = td.compile(model, cpu="cortex-m4", name="model")
+    assert repr(project).startswith("Project('model', cpu='cortex-m4', arena_bytes=")
+    assert max(len(repr(model)), len(repr(project))) < 120
+
+
 def test_unknown_names_of_the_package() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = td.nonsense

@@ -30,6 +30,10 @@ class Project:
     files: dict[str, str | bytes]
     manifest: dict[str, Any]
 
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{key}={self.manifest.get(key)!r}" for key in ("cpu", "arena_bytes", "weights_bytes"))
+        return f"Project({self.name!r}, {facts}, {len(self.files)} files)"
+
     def content(self) -> dict[str, bytes]:
         """Every file as it will be written, manifest.json included; that lists the others, so that they can be told
         from a user's own.

@@ -131,7 +131,5 @@ def _constant(name: str, array: Array, count: int) -> list[str]:
         dead = np.flatnonzero(rows.max(axis=0) == rows.min(axis=0))
         if 0 < len(dead) < channels:
             listed = ", ".join(str(i) for i in dead[:8])
-            found.append(
-                f"calibration: '{name}' never changes in {'channel' if len(dead) == 1 else 'channels'} {listed}"
-            )
+            found.append(f"calibration: '{name}' never changes at {listed} of its last axis")
     return found

@@ -124,3 +124,12 @@ def test_summary_tells_random_inputs_from_samples(run, folder):
     assert "mse: float 0, quantised " in out
     assert "quantised 0.00," not in out
     assert "stack" not in out
+
+
+def test_bench_without_keras_names_what_is_missing(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("TD_SHARED", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, err = run("bench", "--only", "ad", "--cpus", "cortex-m0")
+    assert code == 3
+    assert "keras" in err
+    assert "--models DIR" in err
