@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
@@ -29,14 +31,22 @@ _HOT = 20
 
 
 def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(base) / "tinydeploy"
-    try:
+    """Where the plugin is kept: the user's cache, or a folder of his own among the temporary ones."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    with contextlib.suppress(OSError, RuntimeError):  # no home, or none that can be written
+        # A relative path counts as none (XDG base directory specification).
+        folder = (base if base.is_absolute() else Path.home() / ".cache") / "tinydeploy"
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"tinydeploy-{os.getuid()}"
+        if os.access(folder, os.W_OK):
+            return folder
+    folder = Path(tempfile.gettempdir()) / f"tinydeploy-{os.getuid()}"
+    with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+        state = folder.lstat()
+        # QEMU runs what lies there, so nobody else may have put it there.
+        if stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid() and not state.st_mode & 0o022:
+            return folder
+    return Path(tempfile.mkdtemp(prefix="tinydeploy-"))
 
 
 def _plugin_api(version: str) -> int:
