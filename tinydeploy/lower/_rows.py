@@ -72,6 +72,10 @@ class Plane:
         last = (self.out_height - 1) * self.stride[0] - self.pad[0] + (self.kernel[0] - 1) * self.dilation[0]
         return self.pad[0] > 0 or last >= self.in_height
 
+    def needs_pad_columns(self) -> bool:
+        """True if some window reaches over an end of a row."""
+        return self.inner() != (0, self.out_width)
+
     def window(self, pad_table: str = "pad") -> Window:
         """The rows of a call."""
         return Window(
@@ -125,18 +129,17 @@ def _touched(first: Bytes, last: Bytes, taps: int, dilation: int, size: int) -> 
     return np.where(inside, low, size), np.where(inside, high, -1)
 
 
-def steps_of(width: int, size: int, begin: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Columns ``begin`` to ``end`` in blocks of ``size`` while so many are left there, single columns elsewhere."""
-    end = width if end is None else end
+def split_row(width: int, block: int) -> list[tuple[int, int]]:
+    """Blocks of ``block`` columns (first, end), the last one shorter."""
+    return [(x, min(x + block, width)) for x in range(0, width, block)]
+
+
+def split_inner(width: int, block: int, begin: int, end: int) -> list[tuple[int, int]]:
+    """Columns ``begin`` to ``end`` in blocks of ``block`` while so many are left there, single columns elsewhere."""
     blocks: list[tuple[int, int]] = []
     x = 0
     while x < width:
-        step = size if x >= begin and end - x >= size else 1
+        step = block if x >= begin and end - x >= block else 1
         blocks.append((x, x + step))
         x += step
     return blocks
-
-
-def halves(width: int, size: int) -> list[tuple[int, int]]:
-    """Blocks of ``size`` columns, the last one shorter."""
-    return [(x, min(x + size, width)) for x in range(0, width, size)]

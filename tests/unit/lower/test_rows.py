@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinydeploy.lower._rows import Plane, halves, steps_of
+from tinydeploy.lower._rows import Plane, split_inner, split_row
 
 
 def random_plane(rng):
@@ -38,7 +38,7 @@ def touched(plane, y, first, end):
 def test_spans_are_hulls_of_what_is_read(seed):
     rng = np.random.default_rng(seed)
     plane = random_plane(rng)
-    blocks = halves(plane.out_width, int(rng.integers(1, 5)))
+    blocks = split_row(plane.out_width, int(rng.integers(1, 5)))
     access = plane.access(blocks, reads_first=True)
     step = 0
     for y in range(plane.out_height):
@@ -80,5 +80,5 @@ def test_a_plane_of_one_column_becomes_a_row():
 
 
 def test_blocks():
-    assert halves(5, 2) == [(0, 2), (2, 4), (4, 5)]
-    assert steps_of(7, 4, 1, 7) == [(0, 1), (1, 5), (5, 6), (6, 7)]
+    assert split_row(5, 2) == [(0, 2), (2, 4), (4, 5)]
+    assert split_inner(7, 4, 1, 7) == [(0, 1), (1, 5), (5, 6), (6, 7)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tinydeploy.lower._contract import (
-    AccessPlan,
     Call,
     Cost,
     In,
@@ -15,11 +14,10 @@ from tinydeploy.lower._contract import (
     Params,
     ParamsArg,
     Scratch,
-    Span,
     Tab,
     Table,
 )
-from tinydeploy.lower._linear import Linear
+from tinydeploy.lower._linear import Linear, vector_access
 from tinydeploy.lower.kernels import _dsp_pack, _dsp_requant
 from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
 from tinydeploy.lower.requantise import Ints
@@ -61,8 +59,6 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int, d
     outputs, inputs = lin.weights.shape
     affine = isinstance(form, Affine)
     suffix = "_direct" if direct else "" if affine else "_exact"
-    step = np.arange(vectors, dtype=np.int64)
-    reads, writes = Span(step * inputs, (step + 1) * inputs), Span(step * outputs, (step + 1) * outputs)
     return Offer(
         kernel=f"fully_connected_w8a8_dsp{'_direct' if direct else ''}",
         call=Call(
@@ -72,19 +68,13 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact, vectors: int, d
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first=not direct),
+        access=vector_access(ctx, outputs, inputs, reads_first=not direct),
         headers=("td_fully_connected_dsp.h",),
         sources=("td_dense_direct_dsp.c" if direct else "td_fully_connected_w8a8_dsp.c",),
         tables=(Table("stream", "uint32_t", dense_stream(lin.weights, form)),),
         params=Params(
             "td_fully_connected_dsp_params",
-            (
-                ("inputs", inputs),
-                ("outputs", outputs),
-                ("zero_point", lin.scaling.zero_point),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
-            ),
+            (("inputs", inputs), ("outputs", outputs), *lin.fields(shift=False)),
         ),
         scratch_bytes=0 if direct else -(-inputs // 8) * 16,
         cost=_cost(vectors, -(-inputs // 8), -(-outputs // 4), affine, direct),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from tinydeploy.lower._contract import Call, Cost, LowerContext, Offer, Out, Params, ParamsArg, Rows
 from tinydeploy.lower._linear import is_s8
-from tinydeploy.lower._rows import halves
-from tinydeploy.lower.kernels.conv2d import pad_tables, window_fields
-from tinydeploy.lower.kernels.max_pool2d import pool_plane
+from tinydeploy.lower._rows import split_row
+from tinydeploy.lower._window import pad_tables, window_fields, window_plane
 from tinydeploy.ops._op import clamp_limits
 from tinydeploy.ops.average_pool2d import AveragePool2d
 
@@ -21,7 +20,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
         return []
     if op.kernel[0] * op.kernel[1] >= MAX_COUNT:
         return []
-    plane = pool_plane(ctx, (1, 1))
+    plane = window_plane(ctx, op.kernel, (1, 1))
     zero_point = sig.input(0).zero_point
     low, high = clamp_limits(op.clamp, sig.outputs[0])
     pads = pad_tables(plane, zero_point)
@@ -36,7 +35,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
                 windows=((0, plane.window()),),
                 out_row_bytes=(plane.out_row,),
             ),
-            access=plane.access(halves(plane.out_width, 1), reads_first=False),
+            access=plane.access(split_row(plane.out_width, 1), reads_first=False),
             headers=("td_average_pool2d.h",),
             sources=("td_average_pool2d_s8.c",),
             tables=pads,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -18,16 +16,15 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pixel_table, row_fields
 from tinydeploy.lower.kernels import _dsp_pack, _dsp_requant
 from tinydeploy.lower.kernels._dsp_dense import dense_offers
 from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
-from tinydeploy.lower.kernels.conv2d import conv_plane
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
 AFFINE_SHIFT = 2  # in td_block_affine_dsp
-POINTERS = 16  # bytes of the two pointers of a kernel row, on the widest machine the folder is built for
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -58,11 +55,11 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
     suffix = "_exact" if not affine else "_odd" if plane.out_width % 2 else ""
     row_taps = plane.kernel[1] * plane.in_channels
     order = _dsp_pack.tap_order(plane.kernel[0], row_taps)
-    beside = plane.inner() != (0, plane.out_width)
+    beside = plane.needs_pad_columns()
     padded = plane.needs_pad_row() or beside
-    pad = np.full(row_taps, ctx.signature.input(0).zero_point, np.int8)
+    pad = pixel_table("pad", plane, ctx.signature.input(0).zero_point, plane.kernel[1])
     split = beside or plane.dilation[1] > 1
-    spare = POINTERS * plane.kernel[0] if split else 0
+    spare = 2 * POINTER_BYTES * plane.kernel[0] if split else 0
     spare += 2 * plane.kernel[0] * row_taps if split and plane.in_channels % 4 else 0
     return Offer(
         kernel="conv2d_w8a8_dsp",
@@ -73,28 +70,20 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine | Exact) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 2), reads_first=True, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 2), reads_first=True, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_dsp.h",),
         sources=("td_conv2d_w8a8_dsp.c", "td_gather_dsp.c", "td_block_dsp.c", "td_block_one_dsp.c"),
         tables=(
             Table("stream", "uint32_t", _dsp_pack.pair_stream(lin.weights, order, form)),
-            *((Table("pad", "int8_t", pad),) if padded else ()),
+            *((pad,) if padded else ()),
         ),
         params=Params(
             "td_conv2d_dsp_params",
             (
-                ("in_width", plane.in_width),
-                ("in_channels", plane.in_channels),
-                ("kernel_h", plane.kernel[0]),
-                ("kernel_w", plane.kernel[1]),
-                ("stride", plane.stride[1]),
-                ("dilation", plane.dilation[1]),
-                ("pad_left", plane.pad[1]),
+                *row_fields(plane),
                 ("out_width", plane.out_width),
                 ("out_channels", plane.out_channels),
-                ("zero_point", lin.scaling.zero_point),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=4 * len(order) + spare,

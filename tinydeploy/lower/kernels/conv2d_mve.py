@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -18,9 +16,9 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import conv_plane, pixel_table, row_fields
 from tinydeploy.lower.kernels import _mve_pack
-from tinydeploy.lower.kernels.conv2d import conv_plane
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
@@ -43,8 +41,8 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
     plane = conv_plane(ctx)
     if plane.is_pointwise:
         plane = plane.as_one_row()
-    padded = plane.needs_pad_row() or plane.inner() != (0, plane.out_width)
-    pad = np.full(plane.kernel[1] * plane.in_channels, ctx.signature.input(0).zero_point, np.int8)
+    padded = plane.needs_pad_row() or plane.needs_pad_columns()
+    pad = pixel_table("pad", plane, ctx.signature.input(0).zero_point, plane.kernel[1])
     steps = -(-lin.weights.shape[1] // _mve_pack.VECTOR)
     return Offer(
         kernel="conv2d_w8a8_mve",
@@ -55,28 +53,20 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 4), reads_first=True, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 4), reads_first=True, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_mve.h",),
         sources=("td_conv2d_w8a8_mve.c", "td_block_mve.c"),
         tables=(
             Table("stream", "int32_t", _mve_pack.pair_stream(lin)),
-            *((Table("pad", "int8_t", pad),) if padded else ()),
+            *((pad,) if padded else ()),
         ),
         params=Params(
             "td_conv2d_mve_params",
             (
-                ("in_width", plane.in_width),
-                ("in_channels", plane.in_channels),
-                ("kernel_h", plane.kernel[0]),
-                ("kernel_w", plane.kernel[1]),
-                ("stride", plane.stride[1]),
-                ("dilation", plane.dilation[1]),
-                ("pad_left", plane.pad[1]),
+                *row_fields(plane),
                 ("out_width", plane.out_width),
                 ("out_channels", plane.out_channels),
-                ("zero_point", lin.scaling.zero_point),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=4 * _mve_pack.VECTOR * steps,

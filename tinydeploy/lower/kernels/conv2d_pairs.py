@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -17,10 +15,10 @@ from tinydeploy.lower._contract import (
     Tab,
     Table,
 )
-from tinydeploy.lower._linear import Linear, linear
+from tinydeploy.lower._linear import Linear, interleave, linear
 from tinydeploy.lower._pairs import even_records, requant_table
-from tinydeploy.lower._rows import Plane, halves
-from tinydeploy.lower.kernels.conv2d import conv_plane, interleave, pad_tables, window_fields
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import conv_plane, pad_tables, pixel_table, window_fields
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
@@ -43,8 +41,7 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
     plane = conv_plane(ctx).simplest()
     terms = lin.weights.shape[1]
     affine = requant.c_type == "td_affine"
-    beside = plane.inner() != (0, plane.out_width)
-    zeros = Table("zeros", "int8_t", np.full(plane.in_channels, zero_point, np.int8))
+    beside = plane.needs_pad_columns()
     return Offer(
         kernel="conv2d_pairs_w8a8",
         call=Call(
@@ -54,13 +51,13 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 4), reads_first=True, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 4), reads_first=True, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_pairs.h",),
         sources=("td_conv2d_pairs_w8a8.c", "td_pairs.c"),
         tables=(
             Table("weights", "int8_t", interleave(lin.weights, 1, 2)),
             even_records(requant),
-            *((zeros,) if beside else ()),
+            *((pixel_table("zeros", plane, zero_point),) if beside else ()),
             *pad_tables(plane, zero_point),
         ),
         params=Params(

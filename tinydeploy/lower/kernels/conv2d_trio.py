@@ -19,8 +19,8 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
-from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import conv_plane, pad_tables, window_fields
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
@@ -40,7 +40,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 def _staged_columns(plane: Plane) -> int:
     """Columns of the largest block that reaches over an end of a row, 0 where none does."""
     most = 0
-    for begin, end in halves(plane.out_width, 6):
+    for begin, end in split_row(plane.out_width, 6):
         pixels = 6 if end - begin > 3 else 3
         left = (end - pixels) * plane.stride[1] - plane.pad[1]
         span = (pixels - 1) * plane.stride[1] + (plane.kernel[1] - 1) * plane.dilation[1] + 1
@@ -65,7 +65,7 @@ def _offer(ctx: LowerContext, lin: Linear, blocks: _trio.Blocks) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 6), reads_first=groups == 1, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 6), reads_first=groups == 1, inputs=len(ctx.node.inputs)),
         headers=("td_conv2d_trio.h",),
         sources=(
             "td_conv2d_trio_w8a8.c",
@@ -103,7 +103,7 @@ def _offer(ctx: LowerContext, lin: Linear, blocks: _trio.Blocks) -> Offer:
 def _cost(ctx: LowerContext, plane: Plane, taps: int, how: _trio.Blocks) -> Cost:
     """Per block: windows are gathered; then per channel the taps, what is done once, and the rounding of each pixel."""
     groups = ctx.node.op.groups
-    blocks = halves(plane.out_width, 6)
+    blocks = split_row(plane.out_width, 6)
     sixes = sum(end - begin > 3 for begin, end in blocks) * plane.out_height
     threes = len(blocks) * plane.out_height - sixes
     outputs = plane.out_height * plane.out_row

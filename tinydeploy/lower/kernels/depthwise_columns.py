@@ -18,12 +18,11 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
-from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pad_tables, pixel_table, window_fields
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
-_POINTER = 8  # bytes of the widest pointer the folder may be built with
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -39,7 +38,6 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
     zero_point = ctx.signature.input(0).zero_point
     plane = conv_plane(ctx).simplest()
     columns = 3 * plane.stride[1] + (plane.kernel[1] - 1) * plane.dilation[1] + 1
-    zeros = Table("zeros", "int8_t", np.full(plane.in_channels, zero_point, np.int8))
     return Offer(
         kernel="depthwise_columns_w8a8",
         call=Call(
@@ -49,13 +47,13 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 4), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 4), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_columns.h",),
         sources=("td_depthwise_columns_w8a8.c",),
         tables=(
             Table("weights", "int8_t", lin.weights.astype(np.int8).ravel()),
             lin.requant.table(),
-            zeros,
+            pixel_table("zeros", plane, zero_point),
             *pad_tables(plane, zero_point),
         ),
         params=Params(
@@ -67,7 +65,7 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
                 *lin.fields(),
             ),
         ),
-        scratch_bytes=plane.kernel[0] * columns * _POINTER,
+        scratch_bytes=plane.kernel[0] * columns * POINTER_BYTES,
         cost=_cost(ctx, plane, lin),
         note=lin.requant.note,
     )

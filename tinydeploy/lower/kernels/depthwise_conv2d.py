@@ -17,8 +17,8 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import steps_of
-from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
+from tinydeploy.lower._rows import split_inner
+from tinydeploy.lower._window import conv_plane, pad_tables, window_fields
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
@@ -47,7 +47,9 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(steps_of(plane.out_width, 4, begin, end), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(
+            split_inner(plane.out_width, 4, begin, end), reads_first=False, inputs=len(ctx.node.inputs)
+        ),
         headers=("td_depthwise_conv2d.h",),
         sources=("td_depthwise_conv2d_w8a8.c",),
         tables=(

@@ -18,17 +18,16 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pixel_table, taps_window_fields
 from tinydeploy.lower.kernels import _dsp_requant
 from tinydeploy.lower.kernels._dsp_pack import Words32, as_words
 from tinydeploy.lower.kernels._dsp_requant import Affine, Exact
-from tinydeploy.lower.kernels.conv2d import conv_plane
 from tinydeploy.lower.requantise import Ints
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
 AFFINE_SHIFT = 2  # in td_taps_affine_dsp
-POINTER_BYTES = 8  # of the widest machine the folder is built for
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -47,19 +46,6 @@ def offers(ctx: LowerContext) -> list[Offer]:
     slides = plane.kernel == (3, 3) and plane.stride == plane.dilation == (1, 1) and plane.in_channels % 4 == 0
     sliding = [_sliding(ctx, lin, form, plane)] if slides and isinstance(form, Affine) else []
     return [*sliding, _general(ctx, lin, form, plane)]
-
-
-def window_fields(plane: Plane) -> tuple[tuple[str, int], ...]:
-    """The C struct td_taps_window as params fields."""
-    return (
-        ("window.in_width", plane.in_width),
-        ("window.channels", plane.in_channels),
-        ("window.kernel_h", plane.kernel[0]),
-        ("window.kernel_w", plane.kernel[1]),
-        ("window.stride", plane.stride[1]),
-        ("window.dilation", plane.dilation[1]),
-        ("window.pad_left", plane.pad[1]),
-    )
 
 
 def _fours(values: Ints) -> Ints:
@@ -142,8 +128,8 @@ def _offer(
     cost: Cost,
     note: str,
 ) -> Offer:
-    padded = plane.needs_pad_row() or plane.inner() != (0, plane.out_width)
-    pad = np.full(plane.in_channels, ctx.signature.input(0).zero_point, np.int8)
+    padded = plane.needs_pad_row() or plane.needs_pad_columns()
+    pad = pixel_table("pad", plane, ctx.signature.input(0).zero_point)
     return Offer(
         kernel=kernel,
         call=Call(
@@ -153,21 +139,19 @@ def _offer(
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_conv2d_dsp.h",),
         sources=sources,
         tables=(
             Table("stream", "uint32_t", stream),
-            *((Table("pad", "int8_t", pad),) if padded else ()),
+            *((pad,) if padded else ()),
         ),
         params=Params(
             "td_depthwise_conv2d_dsp_params",
             (
-                *window_fields(plane),
+                *taps_window_fields(plane),
                 ("out_width", plane.out_width),
-                ("zero_point", lin.scaling.zero_point),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=scratch_bytes,

@@ -19,10 +19,9 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._rows import Plane, halves
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pixel_table, taps_window_fields
 from tinydeploy.lower.kernels import _mve_pack
-from tinydeploy.lower.kernels.conv2d import conv_plane
-from tinydeploy.lower.kernels.depthwise_conv2d_dsp import POINTER_BYTES, window_fields
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
@@ -54,8 +53,8 @@ def taps_stream(lin: Linear) -> Array:
 def _offer(ctx: LowerContext, lin: Linear) -> Offer:
     plane = conv_plane(ctx)
     taps = lin.weights.shape[1]
-    padded = plane.needs_pad_row() or plane.inner() != (0, plane.out_width)
-    pad = np.full(plane.in_channels, ctx.signature.input(0).zero_point, np.int8)
+    padded = plane.needs_pad_row() or plane.needs_pad_columns()
+    pad = pixel_table("pad", plane, ctx.signature.input(0).zero_point)
     return Offer(
         kernel="depthwise_conv2d_w8a8_mve",
         call=Call(
@@ -65,21 +64,19 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, 1), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_conv2d_mve.h",),
         sources=("td_depthwise_conv2d_w8a8_mve.c", "td_taps_mve.c"),
         tables=(
             Table("stream", "int32_t", taps_stream(lin)),
-            *((Table("pad", "int8_t", pad),) if padded else ()),
+            *((pad,) if padded else ()),
         ),
         params=Params(
             "td_depthwise_conv2d_mve_params",
             (
-                *window_fields(plane),
+                *taps_window_fields(plane),
                 ("out_width", plane.out_width),
-                ("zero_point", lin.scaling.zero_point),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
+                *lin.fields(shift=False),
             ),
         ),
         scratch_bytes=taps * POINTER_BYTES,

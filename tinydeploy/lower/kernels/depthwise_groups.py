@@ -20,14 +20,13 @@ from tinydeploy.lower._contract import (
 )
 from tinydeploy.lower._linear import Linear, linear
 from tinydeploy.lower._pairs import requant_table
-from tinydeploy.lower._rows import Plane, halves
-from tinydeploy.lower.kernels.conv2d import conv_plane, pad_tables, window_fields
+from tinydeploy.lower._rows import Plane, split_row
+from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pad_tables, pixel_table, window_fields
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
 _BLOCKS = (4, 5)  # pixels made at once
 _PRODUCT = 2**53
-_POINTER = 8  # bytes of the widest pointer the folder may be built with
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -64,7 +63,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
     block = min(_BLOCKS, key=lambda size: costs[size].instructions)
     grouped = np.zeros((plane.out_channels, rows, 3 * groups), np.int8)
     grouped[:, :, :taps] = lin.weights.reshape(-1, rows, taps)
-    zeros = Table("zeros", "int8_t", np.full(plane.in_channels, zero_point, np.int8))
+    zeros = pixel_table("zeros", plane, zero_point)
     return Offer(
         kernel="depthwise_groups_w8a8",
         call=Call(
@@ -74,7 +73,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
             windows=((0, plane.window()),),
             out_row_bytes=(plane.out_row,),
         ),
-        access=plane.access(halves(plane.out_width, block), reads_first=False, inputs=len(ctx.node.inputs)),
+        access=plane.access(split_row(plane.out_width, block), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_groups.h",),
         sources=("td_depthwise_groups_w8a8.c", "td_columns.c", "td_columns_v6m.c"),
         tables=(Table("weights", "int8_t", grouped.ravel()), requant, zeros, *pad_tables(plane, zero_point)),
@@ -89,7 +88,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
                 *lin.fields(shift=False),
             ),
         ),
-        scratch_bytes=rows * groups * ((block - 1) * plane.stride[1] + 3) * _POINTER,
+        scratch_bytes=rows * groups * ((block - 1) * plane.stride[1] + 3) * POINTER_BYTES,
         cost=costs[block],
         note="affine, shift 34, proved" if affine else "double rounding as TFLite",
     )
@@ -97,7 +96,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
 
 def _cost(target: Target, plane: Plane, groups: int, affine: bool, block: int) -> Cost:
     row = 0.0
-    for first, end in halves(plane.out_width, block):
+    for first, end in split_row(plane.out_width, block):
         pixels = end - first
         columns = (pixels - 1) * plane.stride[1] + 3
         if target.has_long_multiply:

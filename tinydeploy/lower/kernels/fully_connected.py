@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tinydeploy.lower._contract import (
-    AccessPlan,
     Call,
     Cost,
     In,
@@ -14,12 +11,10 @@ from tinydeploy.lower._contract import (
     Out,
     Params,
     ParamsArg,
-    Span,
     Tab,
     Table,
 )
-from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower.kernels.conv2d import interleave
+from tinydeploy.lower._linear import Linear, interleave, linear, vector_access
 from tinydeploy.ops.fully_connected import FullyConnected
 
 OPERATOR = "fully_connected"
@@ -31,13 +26,6 @@ def offers(ctx: LowerContext) -> list[Offer]:
         return []
     lin = linear(ctx, (0, 1), rounding="once")
     return [] if lin is None else [_offer(ctx, lin)]
-
-
-def vector_access(vectors: int, inputs: int, outputs: int, operands: int) -> AccessPlan:
-    """Vector after vector, each read and written in any order."""
-    step = np.arange(vectors, dtype=np.int64)
-    reads = Span(step * inputs, (step + 1) * inputs)
-    return AccessPlan((reads, *(None,) * (operands - 1)), (Span(step * outputs, (step + 1) * outputs),), False)
 
 
 def _offer(ctx: LowerContext, lin: Linear) -> Offer:
@@ -54,7 +42,7 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=vector_access(vectors, inputs, outputs, len(ctx.node.inputs)),
+        access=vector_access(ctx, outputs, inputs),
         headers=("td_fully_connected.h",),
         sources=("td_fully_connected_w8a8.c",),
         tables=(Table("weights", "int8_t", interleave(lin.weights, 1, 4)), lin.requant.table()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tinydeploy.lower._contract import (
-    AccessPlan,
     Call,
     Cost,
     In,
@@ -15,11 +14,10 @@ from tinydeploy.lower._contract import (
     Params,
     ParamsArg,
     Scratch,
-    Span,
     Tab,
     Table,
 )
-from tinydeploy.lower._linear import Linear, linear
+from tinydeploy.lower._linear import Linear, linear, vector_access
 from tinydeploy.lower.kernels import _dsp_requant, _mve_pack
 from tinydeploy.lower.kernels._dsp_pack import Words32, as_words
 from tinydeploy.lower.kernels._dsp_requant import Affine
@@ -54,8 +52,6 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine) -> Offer:
     outputs, inputs = lin.weights.shape
     vectors = ctx.signature.outputs[0].size // outputs
     copied = inputs % _mve_pack.VECTOR != 0
-    step = np.arange(vectors, dtype=np.int64)
-    reads, writes = Span(step * inputs, (step + 1) * inputs), Span(step * outputs, (step + 1) * outputs)
     return Offer(
         kernel="fully_connected_w8a8_mve",
         call=Call(
@@ -65,18 +61,13 @@ def _offer(ctx: LowerContext, lin: Linear, form: Affine) -> Offer:
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=AccessPlan((reads, *(None,) * (len(ctx.node.inputs) - 1)), (writes,), reads_first=copied),
+        access=vector_access(ctx, outputs, inputs, reads_first=copied),
         headers=("td_fully_connected_mve.h",),
         sources=("td_fully_connected_w8a8_mve.c",),
         tables=(Table("stream", "uint32_t", dense_stream(lin, form)),),
         params=Params(
             "td_fully_connected_mve_params",
-            (
-                ("inputs", inputs),
-                ("outputs", outputs),
-                ("act_min", lin.scaling.act_min),
-                ("act_max", lin.scaling.act_max),
-            ),
+            (("inputs", inputs), ("outputs", outputs), *lin.fields(shift=False, zero_point=False)),
         ),
         scratch_bytes=-(-inputs // _mve_pack.VECTOR) * _mve_pack.VECTOR if copied else 0,
         cost=_cost(vectors, inputs, outputs),

@@ -6,9 +6,7 @@ import numpy as np
 
 from tinydeploy.ir import Array
 from tinydeploy.lower._contract import Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg, Tab, Table
-from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower.kernels.conv2d import interleave
-from tinydeploy.lower.kernels.fully_connected import vector_access
+from tinydeploy.lower._linear import Linear, interleave, linear, vector_access
 from tinydeploy.lower.requantise import Ints
 from tinydeploy.ops.fully_connected import FullyConnected
 
@@ -49,7 +47,7 @@ def _offer(ctx: LowerContext, lin: Linear) -> Offer:
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=vector_access(vectors, inputs, outputs, len(ctx.node.inputs)),
+        access=vector_access(ctx, outputs, inputs),
         headers=("td_fully_connected_octets.h",),
         sources=("td_fully_connected_octets_w8a8.c", "td_octets.c"),
         tables=(Table("weights", "uint32_t", octet_words(lin.weights)), lin.requant.table()),

@@ -18,8 +18,7 @@ from tinydeploy.lower._contract import (
     Tab,
     Table,
 )
-from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower.kernels.fully_connected import vector_access
+from tinydeploy.lower._linear import Linear, linear, vector_access
 from tinydeploy.lower.requantise import Ints
 from tinydeploy.ops.fully_connected import FullyConnected
 
@@ -100,7 +99,7 @@ def _offer(ctx: LowerContext, lin: Linear, parts: Array) -> Offer:
             in_row_bytes=((0, inputs),),
             out_row_bytes=(outputs,),
         ),
-        access=vector_access(vectors, inputs, outputs, len(ctx.node.inputs)),
+        access=vector_access(ctx, outputs, inputs),
         headers=("td_fully_connected_sextets.h",),
         sources=("td_fully_connected_sextets_w8a8.c", "td_sextets.c"),
         tables=(

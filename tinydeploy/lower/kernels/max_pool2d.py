@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tinydeploy.lower._contract import Call, Cost, LowerContext, Offer, Out, Params, ParamsArg, Rows
 from tinydeploy.lower._linear import is_s8
-from tinydeploy.lower._rows import Plane, halves
-from tinydeploy.lower.kernels.conv2d import pad_tables, window_fields
+from tinydeploy.lower._rows import split_row
+from tinydeploy.lower._window import pad_tables, window_fields, window_plane
 from tinydeploy.ops._op import clamp_limits
 from tinydeploy.ops.max_pool2d import MaxPool2d
 
@@ -17,7 +17,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     op, sig = ctx.node.op, ctx.signature
     if not isinstance(op, MaxPool2d) or not is_s8(sig.inputs[0]) or sig.input(0).shape[0] != 1:
         return []
-    plane = pool_plane(ctx, op.dilation)
+    plane = window_plane(ctx, op.kernel, op.dilation)
     low, high = clamp_limits(op.clamp, sig.outputs[0])
     instructions = plane.out_height * plane.out_row * (plane.kernel[0] * (plane.kernel[1] * 8 + 6) + 10)
     return [
@@ -30,7 +30,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
                 windows=((0, plane.window()),),
                 out_row_bytes=(plane.out_row,),
             ),
-            access=plane.access(halves(plane.out_width, 1), reads_first=False),
+            access=plane.access(split_row(plane.out_width, 1), reads_first=False),
             headers=("td_max_pool2d.h",),
             sources=("td_max_pool2d_s8.c",),
             tables=pad_tables(plane, -128),
@@ -41,22 +41,3 @@ def offers(ctx: LowerContext) -> list[Offer]:
             cost=Cost(instructions, int(instructions * 1.4)),
         )
     ]
-
-
-def pool_plane(ctx: LowerContext, dilation: tuple[int, int]) -> Plane:
-    """The geometry of a pooling node."""
-    op, sig = ctx.node.op, ctx.signature
-    _, height, width, channels = sig.input(0).shape
-    _, out_height, out_width, _ = sig.outputs[0].shape
-    return Plane(
-        in_height=height,
-        in_width=width,
-        in_channels=channels,
-        out_height=out_height,
-        out_width=out_width,
-        out_channels=channels,
-        kernel=op.kernel,
-        stride=op.stride,
-        dilation=dilation,
-        pad=(op.padding[0], op.padding[2]),
-    )
