@@ -35,7 +35,7 @@ def summary(document: dict[str, Any], elf: Path) -> None:
     flash, ram = document["flash"], document["ram"]
     click.echo(f"{elf}")
     click.echo(
-        f"  flash {in_bytes(flash['total'])}: weights and tables {in_bytes(flash['weights'])}, "
+        f"  flash {in_bytes(flash['total'])}: constants {in_bytes(flash['weights'])}, "
         f"code {in_bytes(flash['code'])}, start-up and main {in_bytes(flash['baseline'])}"
     )
     bound = ram["stack_bound"]

@@ -119,12 +119,12 @@ def _facts(graph: Graph, plan: Plan, target: Target, scheme: str, weights: int, 
     """Lines for whoever opens the header first."""
     source = graph.source
     state = f", {plan.state_bytes} bytes state" if plan.state_bytes else ""
-    peak = f", most in use at node '{plan.peak}'" if plan.peak else ""
+    rest = f", besides the stack; most in use at node '{plan.peak}'" if plan.peak else ", besides the stack"
     return [
         *([f"source : {Path(source.file).name}, sha256 {source.sha256[:16]}..."] if source is not None else []),
         f"level  : {scheme}, for {target.cpu} ({target.cpu_class} kernels), optimised for {target.optimize}",
         f"flash  : {weights} bytes of weights and tables, besides the code",
-        f"RAM    : {plan.arena_bytes} bytes arena (lower bound {plan.lower_bound_bytes}){state}{peak}",
+        f"RAM    : {plan.arena_bytes} bytes arena (lower bound {plan.lower_bound_bytes}){state}{rest}",
         f"work   : {macs} MAC a run, {len(plan.lowered)} nodes",
     ]
 

@@ -3,7 +3,7 @@
  * source : keeper.onnx, sha256 0123456789abcdef...
  * level  : int8, for cortex-m4 (dsp kernels), optimised for balanced
  * flash  : 23 bytes of weights and tables, besides the code
- * RAM    : 78 bytes arena (lower bound 78), 24 bytes state, most in use at node 'filter'
+ * RAM    : 78 bytes arena (lower bound 78), 24 bytes state, besides the stack; most in use at node 'filter'
  * work   : 72 MAC a run, 2 nodes
  */
 #ifndef TINYDEPLOY_KEEPER_H
@@ -22,24 +22,24 @@ extern "C" {
 /* Bytes that the model keeps from one run to the next; aligned to 16, not shared. */
 #define KEEPER_STATE_BYTES 24
 
-/* input 0 'audio': int8 1x4x6x1; _SIZE counts elements;
+/* input 0 'audio': int8 1x4x6x1; _SIZE counts elements, the last axis varies fastest;
  * real value = KEEPER_INPUT_0_SCALE * (stored - KEEPER_INPUT_0_ZERO_POINT) */
 #define KEEPER_INPUT_0_SIZE 24
 #define KEEPER_INPUT_0_SCALE 0.5f
 #define KEEPER_INPUT_0_ZERO_POINT (-3)
 
-/* output 0 'filtered': int8 1x4x6x1; _SIZE counts elements;
+/* output 0 'filtered': int8 1x4x6x1; _SIZE counts elements, the last axis varies fastest;
  * real value = KEEPER_OUTPUT_0_SCALE * (stored - KEEPER_OUTPUT_0_ZERO_POINT) */
 #define KEEPER_OUTPUT_0_SIZE 24
 #define KEEPER_OUTPUT_0_SCALE 0.5f
 #define KEEPER_OUTPUT_0_ZERO_POINT (-3)
 
-/* output 1 'fixed': int16 3; _SIZE counts elements */
+/* output 1 'fixed': int16 3; _SIZE counts elements, the last axis varies fastest */
 #define KEEPER_OUTPUT_1_SIZE 3
 #define KEEPER_OUTPUT_1_SCALE 1.0f
 #define KEEPER_OUTPUT_1_ZERO_POINT 0
 
-/* output 2 'kept': int8 1x4x6x1; _SIZE counts elements;
+/* output 2 'kept': int8 1x4x6x1; _SIZE counts elements, the last axis varies fastest;
  * real value = KEEPER_OUTPUT_2_SCALE * (stored - KEEPER_OUTPUT_2_ZERO_POINT) */
 #define KEEPER_OUTPUT_2_SIZE 24
 #define KEEPER_OUTPUT_2_SCALE 0.5f

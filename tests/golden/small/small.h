@@ -3,7 +3,7 @@
  * source : small.onnx, sha256 0123456789abcdef...
  * level  : int8, for cortex-m4 (dsp kernels), optimised for balanced
  * flash  : 17 bytes of weights and tables, besides the code
- * RAM    : 38 bytes arena (lower bound 38), most in use at node 'filter'
+ * RAM    : 38 bytes arena (lower bound 38), besides the stack; most in use at node 'filter'
  * work   : 72 MAC a run, 2 nodes
  */
 #ifndef TINYDEPLOY_SMALL_H
@@ -22,13 +22,13 @@ extern "C" {
 /* This model keeps nothing from one run to the next. */
 #define SMALL_STATE_BYTES 0
 
-/* input 0 'audio': int8 1x4x6x1; _SIZE counts elements;
+/* input 0 'audio': int8 1x4x6x1; _SIZE counts elements, the last axis varies fastest;
  * real value = SMALL_INPUT_0_SCALE * (stored - SMALL_INPUT_0_ZERO_POINT) */
 #define SMALL_INPUT_0_SIZE 24
 #define SMALL_INPUT_0_SCALE 0.5f
 #define SMALL_INPUT_0_ZERO_POINT (-3)
 
-/* output 0 'logits': int8 1x4x6x1; _SIZE counts elements;
+/* output 0 'logits': int8 1x4x6x1; _SIZE counts elements, the last axis varies fastest;
  * real value = SMALL_OUTPUT_0_SCALE * (stored - SMALL_OUTPUT_0_ZERO_POINT) */
 #define SMALL_OUTPUT_0_SIZE 24
 #define SMALL_OUTPUT_0_SCALE 0.5f
