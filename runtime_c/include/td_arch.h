@@ -74,7 +74,11 @@ typedef uint32_t td_word;
 typedef uint16_t td_half;
 typedef const int8_t *td_pointer;
 #else
-#define TD_ALIGN(n)
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define TD_ALIGN(n) _Alignas(n)
+#elif !defined(TD_ALIGN)
+#error "td_arch.h does not know how this compiler aligns variables: compile as C11, or define TD_ALIGN(n)"
+#endif
 #define TD_NOINLINE
 #define TD_INLINE static inline
 typedef uint32_t td_word;
