@@ -4,6 +4,7 @@ nothing heavy is imported before it is needed.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import pkgutil
@@ -54,7 +55,7 @@ def _on_terminate(signum: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """Entry point of the ``tinydeploy`` command: runs it and turns every outcome into a message and an exit code."""
-    from tinydeploy.errors import TinydeployError
+    from tinydeploy.errors import Problem, TinydeployError
 
     signal.signal(signal.SIGTERM, _on_terminate)  # so that temporary folders are removed
     try:
@@ -75,7 +76,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        click.echo(f"error: {error.filename or 'system'}: {error.strerror or error}", err=True)
+        where = str(error.filename or "the file system")
+        click.echo(f"error: {Problem(where, error.strerror or str(error), hint=_advice(error))}", err=True)
         sys.exit(1)
     except MemoryError:
         click.echo("error: out of memory; give less data or a smaller model", err=True)
@@ -86,13 +88,22 @@ def main() -> None:
         sys.exit(70)
 
 
+def _advice(error: OSError) -> str:
+    """What helps against a fault of the file system."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"make room in the folder that is written and in {os.environ.get('TMPDIR', '/tmp')} (TMPDIR)"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "it must be writable; builds and runs write into build/ of the project folder: copy that if need be"
+    return "check the path"
+
+
 def _save_report(error: BaseException) -> None:
     """Write what we need to find the fault to a file the user can attach, and say where it is."""
     text = f"tinydeploy {__version__}, Python {sys.version}\n{sys.platform}\n{' '.join(sys.argv)}\n\n"
     text += "".join(traceback.format_exception(error))
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="tinydeploy-bug-", suffix=".txt", delete=False) as file:
-            file.write(text)
+        with tempfile.NamedTemporaryFile("wb", prefix="tinydeploy-bug-", suffix=".txt", delete=False) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
     except OSError:
         click.echo(text, err=True)
         return

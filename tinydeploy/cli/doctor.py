@@ -47,7 +47,9 @@ def _tool(name: str, purpose: str) -> dict[str, str | bool | None]:
     version = None
     if path is not None:
         try:
-            answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False)
+            answer = subprocess.run(
+                [path, "--version"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=False
+            )
             version = (answer.stdout or answer.stderr).partition("\n")[0]
         except (OSError, subprocess.TimeoutExpired) as error:
             version = f"found at {path}, but does not run: {error}"

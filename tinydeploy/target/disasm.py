@@ -70,7 +70,9 @@ def disassemble(path: Path, elf: Elf) -> Listing:
     Raises: ToolError if objdump is missing.
     """
     objdump = require_tool("arm-none-eabi-objdump")
-    text = subprocess.run([objdump, "-d", "-z", str(path)], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [objdump, "-d", "-z", str(path)], capture_output=True, encoding="utf-8", errors="replace", check=True
+    ).stdout
     # Assembly kernels have labels of their own inside; only function symbols start a function.
     starts = {symbol.address for symbol in elf.functions()}
     functions: dict[int, Function] = {}

@@ -22,7 +22,12 @@ def _number(macros: dict[str, str], name: str) -> int:
 @functools.cache
 def _predefined(command: tuple[str, ...]) -> dict[str, str]:
     done = subprocess.run(
-        [*command, "-dM", "-E", "-x", "c", "-"], input="", capture_output=True, text=True, check=False
+        [*command, "-dM", "-E", "-x", "c", "-"],
+        input="",
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     if done.returncode != 0:
         raise ToolError(

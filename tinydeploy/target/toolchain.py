@@ -59,7 +59,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", errors="replace", check=False)
 
 
 def _compile(command: Sequence[str], source: Path, cwd: Path) -> None:

@@ -39,7 +39,9 @@ def require_tool(tool: str) -> str:
 def tool_version(path: str) -> str:
     """Return the first line of ``path --version``, or an empty text."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, encoding="utf-8", errors="replace", timeout=30, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.splitlines()[0] if done.stdout else ""

@@ -86,7 +86,15 @@ def plugin_path(qemu: str) -> Path | None:
     # The plugin answers a probe with this code; any other answer means that QEMU did not get as far as asking it.
     probe = [qemu, "-M", "none", "-display", "none", "-plugin", f"{_option(plugin)},probe=on"]
     try:
-        asked = subprocess.run(probe, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+        asked = subprocess.run(
+            probe,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=30,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return None
     return plugin if "error code 77" in asked.stderr else None

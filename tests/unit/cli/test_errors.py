@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import REPO, need_tool
+from tinydeploy import pipeline
 
 DIGITS = REPO / "examples" / "digits"
 CONVERT = ("convert", DIGITS / "digits.tflite", "--no-check")
@@ -168,3 +173,32 @@ def test_the_host_has_no_firmware_to_build(run: Run, tmp_path: Path) -> None:
     code, _, err = run("build", out, "--board", "host")
     assert code == 2
     assert "tinydeploy validate" in err
+
+
+def test_a_path_beyond_ascii_in_an_ascii_locale(tmp_path: Path) -> None:
+    """What compilers and QEMU print of it is read whatever the locale says."""
+    need_tool("arm-none-eabi-gcc")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    environment = {**os.environ, "PYTHONPATH": str(REPO), **plain}
+    for command in (
+        ("convert", str(DIGITS / "digits_int8.tflite"), "-o", "tü ß 日", "--no-check"),
+        ("build", "tü ß 日", "--board", "mps2-an386"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "tinydeploy", *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+
+
+def test_a_full_disk_is_said_with_what_helps(run: Run, tmp_path: Path, monkeypatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pipeline, "load", full)
+    code, _, err = run("inspect", DIGITS / "digits.onnx")
+    assert code == 1
+    assert "No space left on device\n  hint: make room" in err
