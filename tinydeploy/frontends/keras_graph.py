@@ -290,7 +290,5 @@ def _refusal(layer: Layer) -> Problem | None:
         return Problem(layer.origin, f"has the type policy {str(policy)[:80]!r}", "layers compute in float32")
     known = keras_simple_layers.OPERATIONS if _is_operation(layer.module) else LAYERS
     if layer.class_name not in known and layer.class_name not in MODELS:
-        return Problem(
-            layer.origin, "is not supported", hint="export the model to ONNX or TFLite, or replace the layer"
-        )
+        return Problem(layer.origin, "is not supported", hint="`tinydeploy ops` lists the layers; replace it by those")
     return None

@@ -22,6 +22,10 @@ from tinydeploy.ir import Array, Graph, Type, Value
 SUFFIXES = (".onnx",)
 
 
+_OTHERS = "`tinydeploy ops` lists the operators; another export or opset may avoid this one"
+_CHOICE = "end the model at the scores this is computed from, and choose among them in the application"
+
+
 class _Unknown:
     """Stands for the result of a node that could not be translated and whose shape nobody knows."""
 
@@ -127,7 +131,7 @@ class _Import:
         translations, folds = tables()
         key = (node.domain, node.op_type)
         if key not in translations and key not in folds:
-            hint = "`tinydeploy ops` lists the operators; another export or opset may avoid this one"
+            hint = _CHOICE if node.op_type in ("ArgMax", "ArgMin", "TopK", "ZipMap") else _OTHERS
             self._fail(
                 node, UnsupportedError(Problem("", f"operator {node.op_type} is not supported", hint=hint)), where
             )

@@ -110,6 +110,9 @@ def _unknown(importer: Importer, operator: Operator) -> UnsupportedError:
     elif operator.kind in ("WHILE", "IF", "CALL_ONCE", "CALL"):
         what = "runs another subgraph"
         hint = "convert with unrolled loops and constant conditions"
+    elif operator.kind in ("ARG_MAX", "ARG_MIN", "TOPK_V2"):
+        what = "is not supported"
+        hint = "end the model at the scores this is computed from, and choose among them in the application"
     else:
         what = f"is not supported (version {operator.version})"
         hint = "`tinydeploy ops` lists what is; `tinydeploy inspect` shows where it is used"
