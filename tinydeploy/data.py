@@ -76,11 +76,14 @@ def load_data(
                 f"--data-map {LABELS}=KEY takes the array KEY for them",
             )
         )
+    if y is not None and y.ndim == 0:
+        raise InputError(Problem(where, f"'{LABELS}' is a single value", "labels or target values, one a sample"))
     warnings: list[str] = []
     for name, (multiplier, offset) in scales.items():
         key = name if name in arrays else feeds.ALIAS
         if arrays[key].dtype.kind in "iu":
-            arrays[key] = (arrays[key].astype(np.float64) * multiplier + offset).astype(np.float32)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+                arrays[key] = (arrays[key].astype(np.float64) * multiplier + offset).astype(np.float32)
         else:
             warnings.append(f"{where}: '{name}' holds {arrays[key].dtype}; --input-scale is for integers, not applied")
     x = feeds.fit(graph, arrays, where)
@@ -101,7 +104,7 @@ def _check_options(
     where: str,
 ) -> None:
     alias = [feeds.ALIAS] if len(graph.inputs) == 1 else []
-    targets = [*graph.inputs, *alias]
+    targets = list(dict.fromkeys([*graph.inputs, *alias]))
     listed = ", ".join(f"'{name}'" for name in targets)
     problems = [
         Problem(where, f"--data-map {name}={key}: there is no array '{key}'", f"it holds {_listing(arrays)}")

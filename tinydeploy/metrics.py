@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import math
@@ -153,9 +154,8 @@ def _classes(labels: Array, classes: int) -> Array:
         and np.array_equal(labels.sum(axis=-1), np.ones(labels.shape[:-1]))
     ):
         labels = labels.argmax(axis=-1)
-    whole = np.rint(labels).astype(np.int64)
     limit = max(classes, 2)
-    if not np.array_equal(whole, labels) or whole.min(initial=0) < 0 or whole.max(initial=0) >= limit:
+    if not np.array_equal(np.rint(labels), labels) or labels.min(initial=0) < 0 or labels.max(initial=0) >= limit:
         raise InputError(
             Problem(
                 "data: 'y'",
@@ -164,7 +164,7 @@ def _classes(labels: Array, classes: int) -> Array:
                 "--metric mse compares with target values",
             )
         )
-    return whole.ravel()
+    return labels.astype(np.int64).ravel()
 
 
 def _top(k: int, floats: Array, quantised: Array, labels: Array) -> Paired:
@@ -181,7 +181,9 @@ def _top(k: int, floats: Array, quantised: Array, labels: Array) -> Paired:
         if len(wanted) != len(scores):
             raise InputError(
                 Problem(
-                    "data: 'y'", f"{len(wanted)} labels for {len(floats)} samples", f"{len(floats)} or {len(scores)}"
+                    "data: 'y'",
+                    f"{len(wanted)} labels for {len(floats)} samples",
+                    " or ".join(dict.fromkeys((f"{len(floats)}", f"{len(scores)}"))),
                 )
             )
         if classes == 1:
@@ -274,9 +276,13 @@ def _custom(module: str, name: str, floats: Array, quantised: Array, labels: Arr
     def call(outputs: Array, taken: Array) -> Array:
         some = labels if labels is None or len(labels) != len(outputs) else labels[taken]
         try:
-            return np.asarray(function(outputs[taken], some, inputs[taken]), np.float64)
-        except Exception as error:  # whatever the user's code raises
+            with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of our own output
+                result = np.asarray(function(outputs[taken], some, inputs[taken]), np.float64)
+        except (Exception, SystemExit) as error:  # whatever the user's code raises
             raise UsageError(Problem(where, f"raised {type(error).__name__}: {error}", _SIGNATURE)) from error
+        if not np.isfinite(result).all():
+            raise UsageError(Problem(where, "it returned nothing, or no finite numbers", _SIGNATURE))
+        return result
 
     everything = np.arange(len(floats))
     results = (call(floats, everything), call(quantised, everything))
@@ -291,16 +297,18 @@ def _function(module: str, name: str) -> Callable[..., Any]:
     """``name`` of an importable module (the current folder included) or of a .py file."""
     where = f"--metric {module}:{name}"
     try:
-        if module.endswith(".py"):
-            found = runpy.run_path(module)[name]
-        else:
-            sys.path.insert(0, "")
-            try:
-                found = getattr(importlib.import_module(module), name)
-            finally:
-                sys.path.remove("")
-    except (ImportError, AttributeError, KeyError, OSError) as error:
-        raise UsageError(Problem(where, f"cannot be loaded: {error}", f"one of {SPECS}")) from error
+        with contextlib.redirect_stdout(sys.stderr):
+            if module.endswith(".py"):
+                found = runpy.run_path(module)[name]
+            else:
+                sys.path.insert(0, "")
+                try:
+                    found = getattr(importlib.import_module(module), name)
+                finally:
+                    sys.path.remove("")
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        what = f"cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageError(Problem(where, what, f"one of {SPECS}")) from error
     if not callable(found):
         raise UsageError(Problem(where, "is no function", _SIGNATURE))
     return found  # type: ignore[no-any-return]

@@ -31,7 +31,8 @@ class ConvertOptions:
     """What `convert` is asked for; the names are those of the command line.
 
     ``calibration``: arrays by input name, leading axis = samples. ``states``: input name -> output name pairs that
-    become state. ``check``: compare the imported graph with the model's own runtime.
+    become state. ``check``: compare the imported graph with the model's own runtime. ``dump`` is given the graph as
+    text after the pass ``dump_after``.
     """
 
     quantize: str = "int8"
@@ -45,6 +46,7 @@ class ConvertOptions:
     integer_only: bool = False
     check: bool = True
     dump_after: str | None = None
+    dump: Report = print
 
 
 def _quiet(text: str) -> None:
@@ -69,11 +71,11 @@ def load(
     return bind_states(graph, dict(states)) if states else graph
 
 
-def optimise(graph: Graph, dump_after: str | None = None) -> Graph:
+def optimise(graph: Graph, dump_after: str | None = None, dump: Report = print) -> Graph:
     """Run the passes on a copy."""
     from tinydeploy import passes
 
-    return passes.optimise(graph, dump_after=dump_after)
+    return passes.optimise(graph, dump_after=dump_after, dump=dump)
 
 
 def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, ranges: str | None = None) -> Graph:
@@ -160,7 +162,7 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
     Raises: every TinydeployError; nothing has been written when it does.
     """
     report("optimising the graph")
-    optimised = optimise(graph, options.dump_after)
+    optimised = optimise(graph, options.dump_after, options.dump)
     checked_against = None
     if options.check and path is not None:
         from tinydeploy.validation.oracle import check_against
@@ -269,8 +271,8 @@ def validate(
 
     ``sanitize``, ``opt``: compiler settings (sanitizers on the host only). ``timeout``: seconds for the whole run.
 
-    Raises: BoardError, ToolError; ValidationError if the run hangs, faults or ends early. A result that is not
-    bit-exact is returned, not raised.
+    Raises: UsageError (sanitizers elsewhere), BoardError, ToolError; ValidationError if the run hangs, faults or ends
+    early. A result that is not bit-exact is returned, not raised.
     """
     from tinydeploy.target.board import load_board
     from tinydeploy.target.toolchain import build_firmware, build_host
@@ -279,6 +281,8 @@ def validate(
     from tinydeploy.validation.qemu import run_qemu
 
     board = load_board(board_name)
+    if sanitize and board.kind != "host":
+        raise UsageError(Problem(f"--sanitize --board {board.name}", "sanitizers run on the host", "--board host"))
     report(f"compiling for {board.name}")
     if board.kind == "host":
         run = run_host(

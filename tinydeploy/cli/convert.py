@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,16 @@ def command(
     model: Path, output: Path, cpu: str | None, board: str | None, json_file: str | None, **options: Any
 ) -> None:
     """Convert MODEL to a C project folder: NAME.c, NAME.h, the kernels used, CMakeLists.txt, manifest.json."""
-    manifest = convert_to(model, output, cpu_of(cpu, board), options)
+    manifest = convert_to(model, output, cpu_of(cpu, board), options, json_file)
     write_json(json_file, manifest)
     if json_file != "-":
         summary(manifest, output)
         click.echo(f"  next: tinydeploy build {quoted(output)} --board {board or 'BOARD'}{'' if board else _BOARDS}")
 
 
-def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, Any]) -> dict[str, Any]:
+def convert_to(
+    model: Path, output: Path, cpu: str | None, options: dict[str, Any], json_file: str | None
+) -> dict[str, Any]:
     """Convert and write; returns the manifest. ``options``: what `convert_options` parsed."""
     from tinydeploy import pipeline
     from tinydeploy.data import load_data
@@ -52,7 +55,9 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
         report(f"reading {model}")
         graph = pipeline.load(model, input_shapes=options["input_shape"], states=options["state"])
         calibration = None
-        if options["calibration"] is not None and not graph.is_quantised():
+        if options["calibration"] is not None and graph.is_quantised():
+            warn(["--calibration is not read: the model is quantised already and keeps its own scales"])
+        elif options["calibration"] is not None:
             data = load_data(
                 options["calibration"], graph, data_map=options["data_map"], input_scale=options["input_scale"]
             )
@@ -73,6 +78,7 @@ def convert_to(model: Path, output: Path, cpu: str | None, options: dict[str, An
                 integer_only=options["integer_only"],
                 check=not options["no_check"],
                 dump_after=options["dump_after"],
+                dump=functools.partial(click.echo, err=json_file == "-"),  # stdout is the JSON's
             ),
             report,
         )

@@ -55,7 +55,7 @@ def command(
             )
         )
     folder = output or Path(f"{model_name(options['name'] or model.stem)}-{target.name}")
-    manifest = convert_command.convert_to(model, folder, cpu_of(cpu, board), options)
+    manifest = convert_command.convert_to(model, folder, cpu_of(cpu, board), options, json_file)
     if json_file != "-":
         convert_command.summary(manifest, folder)
     if target.kind != "host":

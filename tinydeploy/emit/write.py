@@ -46,7 +46,8 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from error
+        what, rule = f"cannot be written: {error.strerror or error}", "a folder that can be made, with room for it"
+        raise InputError(Problem(str(path), what, rule)) from error
 
 
 def check_folder(path: Path) -> None:
@@ -82,7 +83,7 @@ def _keep_others(target: Path, fresh: Path, old: set[str]) -> None:
         where = Path(folder).relative_to(target)
         if where == Path("."):
             folders[:] = [name for name in folders if name != "build"]
-        for name in names:
+        for name in (*names, *(name for name in folders if (Path(folder) / name).is_symlink())):
             file = where / name
             if file.as_posix() not in old and not (fresh / file).exists():
                 (fresh / where).mkdir(parents=True, exist_ok=True)

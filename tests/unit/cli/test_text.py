@@ -114,6 +114,45 @@ def test_what_a_metric_of_ones_own_raises_is_no_bug_of_ours(run, folder):
     assert "raised ValueError: seven" in err
 
 
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [("raise SystemExit(0)", "SystemExit"), ("return None", "no finite"), ("return float('nan')", "no finite")],
+)
+def test_a_metric_of_ones_own_cannot_end_well_without_a_number(run, folder, body, word):
+    path = folder.parent / "mine.py"
+    path.write_text(f"def score(outputs, labels, inputs):\n    {body}\n")
+    data = ("--data", folder.parent / "xy.npz")
+    code, _, err = run("validate", folder, "--board", "host", *data, "--metric", f"{path}:score")
+    assert code == 2
+    assert word in err
+
+
+def test_stdout_holds_the_json_alone(run, folder):
+    path = folder.parent / "mine.py"
+    path.write_text("print('at the top')\ndef score(outputs, labels, inputs):\n    print('inside')\n    return 1\n")
+    data = ("--data", folder.parent / "xy.npz")
+    code, out, err = run("validate", folder, "--board", "host", *data, "--metric", f"{path}:score", "--json", "-")
+    assert code == 0, err
+    assert json.loads(out)["metric"]["float"] == 1
+    assert "at the top\ninside\n" in err
+    code, out, err = run(*CONVERT, "-o", folder, "--dump-after", "fuse_clamp", "--json", "-")
+    assert code == 0, err
+    assert json.loads(out)["name"] == "digits_int8"
+    assert "conv2d(" in err
+
+
+def test_sanitizers_are_the_hosts(run, folder):
+    code, _, err = run("validate", folder, "--board", "mps2-an386", "--random", "2", "--sanitize")
+    assert code == 2
+    assert "--board host" in err
+
+
+def test_calibration_that_is_not_used_is_said(run, tmp_path):
+    code, _, err = run(*CONVERT, "-o", tmp_path / "out", "--calibration", tmp_path / "none.npz")
+    assert code == 0
+    assert "warning: --calibration is not read" in err
+
+
 def test_summary_tells_random_inputs_from_samples(run, folder):
     need_tool("gcc")
     out = run("validate", folder, "--board", "host", "--random", "3")[1]

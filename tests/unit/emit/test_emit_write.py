@@ -47,7 +47,12 @@ def test_ours_is_replaced_and_added_files_are_kept(tmp_path, monkeypatch, exchan
     (out / "build" / "host" / "x.o").write_text("")
     (out / "mine").mkdir()
     (out / "mine" / "notes.txt").write_text("keep")
+    (tmp_path / "elsewhere").mkdir()
+    (out / "link").symlink_to(tmp_path / "elsewhere")
     write_folder(out, files("2"))
+    assert (out / "link").readlink() == tmp_path / "elsewhere"
+    (out / "link").unlink()
+    (tmp_path / "elsewhere").rmdir()
     assert listing(out) == ["manifest.json", "mine/notes.txt", "net.c", "runtime/src/k.c"]
     assert (out / "net.c").read_text() == "2"
     assert [p.name for p in tmp_path.iterdir()] == ["out"]

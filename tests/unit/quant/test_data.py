@@ -149,6 +149,13 @@ def test_what_a_python_file_prints_is_no_part_of_our_output(tmp_path: Path, caps
     assert (said.out, said.err) == ("", "at the top\ninside\n")
 
 
+def test_a_single_label_is_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "single.npz"
+    np.savez(path, x=np.ones((6, 4), np.float32), y=3)
+    with pytest.raises(InputError, match="single value"):
+        load_data(path, graph())
+
+
 def header(shape: str, descr: str = "'<f4'") -> bytes:
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
     text += b" " * (63 - (10 + len(text)) % 64) + b"\n"
