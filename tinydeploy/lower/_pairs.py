@@ -8,7 +8,7 @@ import numpy as np
 
 from tinydeploy.lower._contract import Table
 from tinydeploy.lower._linear import Linear
-from tinydeploy.lower.requantise import RECORDS, affine_records
+from tinydeploy.lower.requantise import RECORDS, Requant, affine_records
 
 SHIFT = 2  # built into td_pairs_affine
 _FIELD = 2**22  # bound of a sum in its field
@@ -19,8 +19,8 @@ def even_records(table: Table) -> Table:
     return dataclasses.replace(table, data=np.append(table.data, np.zeros(len(table.data) % 2, table.data.dtype)))
 
 
-def requant_table(lin: Linear) -> Table | None:
-    """Records of td_affine or td_exact as the blocks take them; None where they do not apply.
+def requant(lin: Linear) -> Requant | None:
+    """Requantisation as the blocks take it: affine with their shift, else exact; None where they do not apply.
 
     Not applicable: sums too large for their field, multipliers of a half and more, biases near int32's limits.
     """
@@ -29,10 +29,10 @@ def requant_table(lin: Linear) -> Table | None:
         return None
     records = affine_records(s, SHIFT)
     if records is not None:
-        return Table("requant", "td_affine", records)
+        return Requant("affine", records, SHIFT, f"affine, shift {32 + SHIFT}, proved")
     right = np.where(s.multiplier == 0, 31, -s.shift)
     if (right < 1).any() or (np.maximum(-s.low, s.high) + np.abs(s.bias)).max(initial=0) >= 2**30:
         return None
     exact = np.empty(len(right), RECORDS["exact"])
     exact["bias"], exact["m"], exact["shift"] = 2 * s.bias, s.multiplier, right - 1
-    return Table("requant", "td_exact", exact)
+    return Requant("exact", exact, 0, "double rounding as TFLite")

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinydeploy.lower._contract import Table
 from tinydeploy.lower._linear import Linear
-from tinydeploy.lower.requantise import MAX_BITS, RECORDS, Ints, Scaling
+from tinydeploy.lower.requantise import MAX_BITS, Ints, Scaling, affine_table, affine_terms
 
 Form = Literal["_short", "", "_exact", "_windows", "_exact_windows"]
 FIELD = 2**20  # bound of a window's sums
@@ -55,9 +55,7 @@ def window_count(weights: Ints) -> int:
 
 
 def _affine(lin: Linear, windows: int) -> Blocks | None:
-    records = lin.requant.records
-    c = (records["c_hi"].astype(np.int64) << 32) + records["c_lo"].astype(np.int64)
-    if _reach(lin.scaling, records["m"].astype(np.int64), c) >> (_BITS if windows == 1 else _MANY_BITS):
+    if lin.scaling.reach(*affine_terms(lin.requant.records)) >> (_BITS if windows == 1 else _MANY_BITS):
         return None
     form: Form = "" if windows == 1 else "_windows"
     return Blocks(windows, form, lin.requant.table(), lin.requant.note, 10 + lin.requant.shift)
@@ -86,16 +84,7 @@ def _short(scaling: Scaling) -> Blocks | None:
     if bits <= part or (guess >= 2**31).any():
         return None
     found = lines.fit(guess.astype(np.int64), bits)
-    if found is None or _reach(scaling, *found) >> (31 + part):
+    if found is None or scaling.reach(*found) >> (31 + part):
         return None
-    records = np.empty(len(guess), RECORDS["affine"])
-    records["m"], records["c_hi"] = found[0], found[1] >> 32
-    records["c_lo"] = (found[1] & 0xFFFFFFFF).astype(np.uint32)
-    table = Table("requant", "td_affine", records)
+    table = Table("requant", "td_affine", affine_table(*found))
     return Blocks(1, "_short", table, f"affine, shift {bits}, proved", bits - part, part)
-
-
-def _reach(scaling: Scaling, m: Ints, c: Ints) -> int:
-    """The largest magnitude that c and acc * m + c take."""
-    ends = np.stack([scaling.low * m + c, scaling.high * m + c, c])
-    return int(np.abs(ends).max(initial=0))

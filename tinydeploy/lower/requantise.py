@@ -87,6 +87,10 @@ class Scaling:
         ends = np.stack([self.low + self.bias, self.high + self.bias])
         return bool((np.abs(ends) <= room).all() and (self.ratio >= 0).all())
 
+    def reach(self, m: Ints, c: Ints) -> int:
+        """The largest magnitude that c and acc * m + c take for sums in bounds; ``m``, ``c``: one a channel."""
+        return int(np.abs(np.stack([self.low * m + c, self.high * m + c, c])).max(initial=0))
+
     def sums_below(self, bound: int) -> bool:
         """True if no raw sum reaches ``bound`` in magnitude."""
         return int(np.maximum(-self.low, self.high).max(initial=0)) < bound
@@ -132,7 +136,17 @@ def solve(scaling: Scaling) -> Requant | None:
 def affine_records(scaling: Scaling, shift: int) -> Array | None:
     """Records of td_affine for a given common shift (0 to 22), None where a channel has none."""
     found = scaling.thresholds.fit(_scaled(scaling.ratio, 32 + shift), 32 + shift)
-    return None if found is None else _records("affine", *found)
+    return None if found is None else affine_table(*found)
+
+
+def affine_table(m: Ints, c: Ints) -> Array:
+    """Records of td_affine."""
+    return _records("affine", m, c)
+
+
+def affine_terms(records: Array) -> tuple[Ints, Ints]:
+    """(m, c) of records of td_affine or td_wide."""
+    return records["m"].astype(np.int64), (records["c_hi"].astype(np.int64) << 32) + records["c_lo"]
 
 
 def exact(scaling: Scaling) -> Requant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tinydeploy.lower import _pairs
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -16,9 +17,9 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, interleave, linear
-from tinydeploy.lower._pairs import even_records, requant_table
 from tinydeploy.lower._rows import Plane, split_row
 from tinydeploy.lower._window import conv_plane, pad_tables, pixel_table, window_fields
+from tinydeploy.lower.requantise import Requant
 from tinydeploy.ops.conv2d import Conv2d
 
 OPERATOR = "conv2d"
@@ -32,20 +33,19 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if ctx.signature.input(0).shape[0] != 1:
         return []
     lin = linear(ctx, (0, 1, 2, 3))
-    requant = None if lin is None else requant_table(lin)
+    requant = None if lin is None else _pairs.requant(lin)
     return [] if lin is None or requant is None else [_offer(ctx, lin, requant)]
 
 
-def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
+def _offer(ctx: LowerContext, lin: Linear, requant: Requant) -> Offer:
     zero_point = ctx.signature.input(0).zero_point
     plane = conv_plane(ctx).simplest()
     terms = lin.weights.shape[1]
-    affine = requant.c_type == "td_affine"
     beside = plane.needs_pad_columns()
     return Offer(
         kernel="conv2d_pairs_w8a8",
         call=Call(
-            "td_conv2d_pairs_w8a8" if affine else "td_conv2d_pairs_w8a8_exact",
+            "td_conv2d_pairs_w8a8" if requant.affine else "td_conv2d_pairs_w8a8_exact",
             (ParamsArg(), Rows(0), Tab("weights"), Tab("requant"), Out(0), Scratch()),
             calls=plane.out_height,
             windows=((0, plane.window()),),
@@ -56,7 +56,7 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
         sources=("td_conv2d_pairs_w8a8.c", "td_pairs.c"),
         tables=(
             Table("weights", "int8_t", interleave(lin.weights, 1, 2)),
-            even_records(requant),
+            _pairs.even_records(requant.table()),
             *((pixel_table("zeros", plane, zero_point),) if beside else ()),
             *pad_tables(plane, zero_point),
         ),
@@ -71,8 +71,8 @@ def _offer(ctx: LowerContext, lin: Linear, requant: Table) -> Offer:
             ),
         ),
         scratch_bytes=8 * terms,
-        cost=_cost(ctx, plane, terms, affine),
-        note="affine, shift 34, proved" if affine else "double rounding as TFLite",
+        cost=_cost(ctx, plane, terms, requant.affine),
+        note=requant.note,
     )
 
 

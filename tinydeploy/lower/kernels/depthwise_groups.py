@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tinydeploy.lower import _pairs
 from tinydeploy.lower._contract import (
     Call,
     Cost,
@@ -19,14 +20,14 @@ from tinydeploy.lower._contract import (
     Target,
 )
 from tinydeploy.lower._linear import Linear, linear
-from tinydeploy.lower._pairs import requant_table
 from tinydeploy.lower._rows import Plane, split_row
 from tinydeploy.lower._window import POINTER_BYTES, conv_plane, pad_tables, pixel_table, window_fields
+from tinydeploy.lower.requantise import Requant, affine_terms
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 
 OPERATOR = "depthwise_conv2d"
 _BLOCKS = (4, 5)  # pixels made at once
-_PRODUCT = 2**53
+_PRODUCT = 2**53  # bound of acc * m + c where there is no long multiply
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -38,27 +39,19 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if ctx.signature.input(0).shape[0] != 1 or plane.stride[1] > 2 or (plane.dilation[1] > 1 and plane.kernel[1] > 1):
         return []
     lin = linear(ctx, (3, 0, 1, 2))
-    requant = None if lin is None else requant_table(lin)
-    if lin is None or requant is None or not _fits_v6m(lin, requant):
+    requant = None if lin is None else _pairs.requant(lin)
+    if lin is None or requant is None:
+        return []
+    if requant.affine and lin.scaling.reach(*affine_terms(requant.records)) >= _PRODUCT:
         return []
     return [_offer(ctx, plane, lin, requant)]
 
 
-def _fits_v6m(lin: Linear, requant: Table) -> bool:
-    """True if the affine map stays below 2**53, as the assembly without a long multiply wants it."""
-    if requant.c_type != "td_affine":
-        return True
-    m, low = requant.data["m"].astype(np.int64), requant.data["c_lo"].astype(np.int64)
-    c = (requant.data["c_hi"].astype(np.int64) << 32) + low
-    ends = np.abs(np.stack([lin.scaling.low * m + c, lin.scaling.high * m + c, c]))
-    return int(ends.max(initial=0)) < _PRODUCT
-
-
-def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offer:
+def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Requant) -> Offer:
     zero_point = ctx.signature.input(0).zero_point
     rows, taps = plane.kernel
     groups = -(-taps // 3)
-    affine = requant.c_type == "td_affine"
+    affine = requant.affine
     costs = {block: _cost(ctx.target, plane, rows * groups, affine, block) for block in _BLOCKS}
     block = min(_BLOCKS, key=lambda size: costs[size].instructions)
     grouped = np.zeros((plane.out_channels, rows, 3 * groups), np.int8)
@@ -76,7 +69,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
         access=plane.access(split_row(plane.out_width, block), reads_first=False, inputs=len(ctx.node.inputs)),
         headers=("td_depthwise_groups.h",),
         sources=("td_depthwise_groups_w8a8.c", "td_columns.c", "td_columns_v6m.c"),
-        tables=(Table("weights", "int8_t", grouped.ravel()), requant, zeros, *pad_tables(plane, zero_point)),
+        tables=(Table("weights", "int8_t", grouped.ravel()), requant.table(), zeros, *pad_tables(plane, zero_point)),
         params=Params(
             "td_depthwise_groups_params",
             (
@@ -90,7 +83,7 @@ def _offer(ctx: LowerContext, plane: Plane, lin: Linear, requant: Table) -> Offe
         ),
         scratch_bytes=rows * groups * ((block - 1) * plane.stride[1] + 3) * POINTER_BYTES,
         cost=costs[block],
-        note="affine, shift 34, proved" if affine else "double rounding as TFLite",
+        note=requant.note,
     )
 
 

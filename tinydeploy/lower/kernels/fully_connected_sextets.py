@@ -19,7 +19,7 @@ from tinydeploy.lower._contract import (
     Table,
 )
 from tinydeploy.lower._linear import Linear, linear, vector_access
-from tinydeploy.lower.requantise import Ints
+from tinydeploy.lower.requantise import Ints, affine_terms
 from tinydeploy.ops.fully_connected import FullyConnected
 
 OPERATOR = "fully_connected"
@@ -43,10 +43,8 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 def _parts(lin: Linear) -> Array | None:
     """Records of td_parts, None where products leave their 51 bits."""
-    records = lin.requant.records
-    m, c = records["m"].astype(np.int64), (records["c_hi"].astype(np.int64) << 32) + records["c_lo"].astype(np.int64)
-    ends = np.abs(np.stack([lin.scaling.low * m + c, lin.scaling.high * m + c, c]))
-    if int(ends.max(initial=0)) >= _PRODUCT:
+    m, c = affine_terms(lin.requant.records)
+    if lin.scaling.reach(m, c) >= _PRODUCT:
         return None
     parts = np.empty(len(m), _PARTS)
     for name, value in (("m", m), ("c", c)):
