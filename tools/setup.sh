@@ -59,7 +59,7 @@ extras=demo
 stamp=.venv/.tinydeploy-$extras-$(sha256sum pyproject.toml | cut -c1-16)
 if [ ! -e "$stamp" ] && { [ "$extras" != demo ] || [ ! -e "${stamp/-demo-/-dev-}" ]; }; then
     [ -x .venv/bin/python ] || { echo "making a virtual environment in .venv"; python3 -m venv .venv; }
-    echo "installing tinydeploy[$extras] and what it needs into .venv"
+    echo "installing tinydeploy[$extras] and what it needs into .venv (a minute or more, nothing is shown)"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[$extras]"
     rm -f .venv/.tinydeploy-"$extras"-*
     touch "$stamp"

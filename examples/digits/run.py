@@ -34,7 +34,10 @@ def table(validated: dict[str, Any], built: dict[str, Any], manifest: dict[str, 
         ("accuracy, int8", f"{metric['quantised']:.2f} %  (drop {metric['drop']:+.2f} points)"),
         ("accuracy, on the device", device),
         ("device = integer twin, bit for bit", exact),
-        ("flash", f"{flash['weights'] + flash['code']:,} B  (weights {flash['weights']:,}, code {flash['code']:,})"),
+        (
+            "flash, without start-up",
+            f"{flash['weights'] + flash['code']:,} B  (constants {flash['weights']:,}, code {flash['code']:,})",
+        ),
         (
             "RAM",
             f"{ram['arena'] + ram['state'] + ram['static'] + validated['stack_bytes']:,} B  (arena {ram['arena']:,}, "
