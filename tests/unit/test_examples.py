@@ -17,6 +17,7 @@ from tinydeploy.ir import Graph
 from tinydeploy.ir.types import dequantise, quantise
 from tinydeploy.ops._op import Signature
 from tinydeploy.ops.execute import run_float, run_integer
+from tinydeploy.passes.order import SHAPING
 from tinydeploy.quant import quantise as to_level
 
 EXAMPLES = REPO / "examples"
@@ -31,7 +32,7 @@ def run_script(script: str, *arguments: str | Path) -> str:
 
 
 def load(path: Path) -> Graph:
-    return passes.optimise(frontends.load(path))
+    return passes.optimise(frontends.load(path), stages=SHAPING)  # trained ones have channels that are constant
 
 
 def layers(graph: Graph) -> list[tuple[object, ...]]:
