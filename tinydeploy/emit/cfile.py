@@ -15,6 +15,7 @@ from tinydeploy.ir import Array, Graph
 from tinydeploy.lower._contract import Lowered, Table, Target
 from tinydeploy.ops._op import Signature
 from tinydeploy.plan import Plan
+from tinydeploy.plan.liveness import belongs_to, output_name, scratch_name
 from tinydeploy.version import __version__
 
 GUARDS = {"plain": "", "dsp": "TD_USE_DSP", "mve": "TD_USE_MVE"}
@@ -45,14 +46,15 @@ class Printer:
 
     def _title(self, item: str) -> str:
         """A value's name, "scratch of" a node, or what is copied where at the end of a run."""
-        return f"scratch {item[1:]}" if item.startswith("\0") else item.replace("\0", " ")
+        owner = belongs_to(item)
+        return f"scratch {owner}" if item == scratch_name(owner) else item.replace("\0", " ")
 
     def _arena(self, value: str) -> str:
         return f"c->arena + {self.at[self.plan.views.get(value, value)]}"
 
     def _output(self, value: str) -> str:
         """Address of an output at the end of a run: where it was copied to, or where it is."""
-        copied = f"out\0{value}"
+        copied = output_name(value)
         return f"c->arena + {self.at[copied]}" if copied in self.at else self._arena(value)
 
     def _places(self) -> dict[str, str]:
@@ -94,7 +96,7 @@ class Printer:
         title = head(self.graph, low, number, self.macs[low.node.name], live)
         if low.offer.view:
             return NodeText(title, (), "", ())
-        scratch = f"c->arena + {self.at[chr(0) + low.node.name]}" if low.node.name in self.plan.scratch else None
+        scratch = f"c->arena + {self.at[scratch_name(low.node.name)]}" if low.node.name in self.plan.scratch else None
         text = NodePrinter(self.graph, low, number, self.name, places, scratch).text(self.tables, title)
         self.functions[low.node.name] = text.function
         return text

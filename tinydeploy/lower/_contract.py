@@ -270,7 +270,7 @@ class LowerContext:
     graph: Graph
     node: Node
     target: Target
-    memo: dict[str, Any] = dataclasses.field(default_factory=dict, compare=False, repr=False)
+    memo: dict[Any, Any] = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     @property
     def signature(self) -> Signature:

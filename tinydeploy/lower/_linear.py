@@ -51,9 +51,10 @@ def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding
     Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms,
     rounding "once" where sums may leave int32.
     """
-    if "linear" not in ctx.memo:
-        ctx.memo["linear"] = _linear_of(ctx, weights_first, rounding)
-    found = ctx.memo["linear"]
+    key = ("linear", weights_first, rounding)
+    if key not in ctx.memo:
+        ctx.memo[key] = _linear_of(ctx, weights_first, rounding)
+    found = ctx.memo[key]
     assert found is None or isinstance(found, Linear)
     return found
 

@@ -8,7 +8,7 @@ from tinydeploy.ir import Graph
 from tinydeploy.lower._contract import Lowered
 from tinydeploy.plan import shadow
 from tinydeploy.plan.constraints import lower_bound, pairs, safe_distance
-from tinydeploy.plan.liveness import Item, Liveness, align_of, analyse
+from tinydeploy.plan.liveness import Item, Liveness, align_of, analyse, belongs_to
 from tinydeploy.plan.place import place
 from tinydeploy.plan.result import Overlap, Plan, Spot
 
@@ -30,7 +30,7 @@ def lay_out(graph: Graph, lowered: Sequence[Lowered], notes: Sequence[str] = ())
     return Plan(
         lowered=tuple(lowered),
         offsets={name: spots[root].offset for name, root in live.root.items() if root in spots},
-        scratch={item.name[1:]: spots[item.name].offset for item in live.items if item.scratch},
+        scratch={belongs_to(item.name): spots[item.name].offset for item in live.items if item.scratch},
         state_offsets={name: states[root] for name, root in live.root.items() if root in states},
         views={name: root for name, root in live.root.items() if name != root},
         outputs=tuple(spots[name].offset for name in live.outputs),

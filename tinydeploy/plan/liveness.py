@@ -80,8 +80,24 @@ def align_of(graph: Graph, value: str) -> int:
 
 
 def scratch_name(node: str) -> str:
-    """Name of a node's scratch item; no value has a name with a NUL in it."""
+    """Name of the item that is a node's scratch. No value has a name with a NUL in it."""
     return f"\0{node}"
+
+
+def output_name(value: str) -> str:
+    """Name of the item that an output is copied to at the end of a run, where it does not lie in the arena."""
+    return f"out\0{value}"
+
+
+def stash_name(state: str) -> str:
+    """Name of the item that holds another state's new content until all old content has been read."""
+    return f"state\0{state}"
+
+
+def belongs_to(item: str) -> str:
+    """The value or node whose item it is."""
+    name, mark, rest = item.partition("\0")
+    return rest if mark else name
 
 
 def analyse(graph: Graph, lowered: Sequence[Lowered]) -> Liveness:
@@ -127,7 +143,7 @@ def analyse(graph: Graph, lowered: Sequence[Lowered]) -> Liveness:
 
     kept = {copy.value: copy.target for copy in outputs}
     items = [
-        Item(name, size[name], align_of(graph, name if name in root else _plain(name)), first[name], last[name])
+        Item(name, size[name], align_of(graph, belongs_to(name)), first[name], last[name])
         for name in first
         if region.get(name, "arena") == "arena"
     ]
@@ -181,11 +197,6 @@ def _check(low: Lowered) -> None:
         )
 
 
-def _plain(name: str) -> str:
-    """The value a copy's item stands for."""
-    return name.split("\0", 1)[1]
-
-
 def _ends(graph: Graph, root: dict[str, str], region: dict[str, Region]) -> tuple[list[Copy], list[Copy], list[Copy]]:
     """Copies at the end of a run: outputs that do not lie in the arena, states that feed other states, state writes.
 
@@ -195,13 +206,13 @@ def _ends(graph: Graph, root: dict[str, str], region: dict[str, Region]) -> tupl
     for name in dict.fromkeys(graph.outputs):
         place = region[root[name]]
         if place != "arena":
-            outputs.append(Copy(name, place, f"out\0{name}", "arena", graph.type(name).nbytes))
+            outputs.append(Copy(name, place, output_name(name), "arena", graph.type(name).nbytes))
     for state in graph.states:
         source, nbytes = root[state.write], graph.type(state.read).nbytes
         if source == state.read:
             continue
         if region[source] == "state":
-            stash = f"state\0{state.read}"
+            stash = stash_name(state.read)
             stashes.append(Copy(state.write, "state", stash, "arena", nbytes))
             stores.append(Copy(stash, "arena", state.read, "state", nbytes))
         else:

@@ -9,7 +9,7 @@ import numpy as np
 from tinydeploy.errors import InternalError, Problem
 from tinydeploy.ir import Array
 from tinydeploy.lower._contract import Span
-from tinydeploy.plan.liveness import Item, Liveness, Task
+from tinydeploy.plan.liveness import Item, Liveness, Task, belongs_to
 
 NOBODY = -1
 NEVER = np.iinfo(np.int32).max
@@ -147,7 +147,7 @@ def _inside(item: Item, span: Span, where: str) -> None:
 
 
 def _show(item: Item) -> str:
-    return f"scratch of {item.name[1:]!r}" if item.scratch else repr(item.name)
+    return f"scratch of {belongs_to(item.name)!r}" if item.scratch else repr(item.name)
 
 
 def _clobber(where: str, what: str) -> InternalError:
