@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,10 @@ TFLM_MEMORY: dict[str, tuple[int, int]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One model on one core. Instructions are executed ones an inference; memory in bytes."""
+    """One model on one core. ``file``: its name. Instructions are executed ones an inference; memory in bytes."""
 
     model: str
+    file: str
     cpu: str
     board: str
     bit_exact: bool
@@ -73,9 +74,14 @@ class Row:
         """All RAM: arena, static data, stack."""
         return self.arena + self.static + self.stack
 
+    @property
+    def flash(self) -> int:
+        """All flash the model adds to a firmware: code and weights."""
+        return self.code + self.weights
 
-def find_models(folder: Path | None, report: Callable[[str], None]) -> dict[str, Path]:
-    """The five int8 models: in ``folder``, in the material beside a checkout, or built by examples/mlperf_tiny.
+
+def find_models(names: Sequence[str], folder: Path | None, report: Callable[[str], None]) -> dict[str, Path]:
+    """The int8 models ``names``: in ``folder``, in the material beside a checkout, or built by examples/mlperf_tiny.
 
     Raises: InputError if a model is missing in ``folder`` or cannot be built (a wheel without the examples), ToolError
     where they would be built and there is no keras.
@@ -85,7 +91,7 @@ def find_models(folder: Path | None, report: Callable[[str], None]) -> dict[str,
     if folder is None and shared.is_dir():
         folder = shared
     if folder is not None:
-        paths = {name: folder / f"{name}_int8.tflite" for name in MODELS}
+        paths = {name: folder / f"{name}_int8.tflite" for name in names}
         problems = [Problem(str(path), "is missing") for path in paths.values() if not path.is_file()]
         if problems:
             raise InputError(problems)
@@ -98,8 +104,9 @@ def find_models(folder: Path | None, report: Callable[[str], None]) -> dict[str,
         hint = "pip install 'tinydeploy[oracle-keras]', or --models DIR with ad_int8.tflite and the others"
         raise ToolError(Problem("bench", "its models are built with keras, which is not installed", hint=hint))
     report("building the models")
-    subprocess.run([sys.executable, str(script), "-o", str(out)], check=True, stdout=subprocess.DEVNULL)
-    return {name: out / f"{name}.h5" for name in MODELS}
+    command = [sys.executable, str(script), "-o", str(out), "--models", ",".join(names)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return {name: out / f"{name}.h5" for name in names}
 
 
 def _quantised(path: Path) -> tuple[Graph, Graph, int]:
@@ -116,11 +123,11 @@ def _quantised(path: Path) -> tuple[Graph, Graph, int]:
     return graph, pipeline.quantise(graph, "int8", calibration), macs
 
 
-def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, report: Callable[[str], None]) -> list[Row]:
+def measure(names: Sequence[str], cpus: Sequence[str], folder: Path | None, report: Callable[[str], None]) -> list[Row]:
     """Convert, build and run every model for every core on one random input, checking that it is bit-exact."""
     from tinydeploy.validation import check
 
-    paths = find_models(folder, report)
+    paths = find_models(names, folder, report)
     rows = []
     for name in names:
         reference, quantised, macs = _quantised(paths[name])
@@ -136,16 +143,17 @@ def measure(names: Iterable[str], cpus: Iterable[str], folder: Path | None, repo
                 samples = check.prepare(quantised, check.random_samples(quantised, 1), None)
                 result = pipeline.validate(opened, board, samples)
                 built = json.loads((path / "build" / board / "build.json").read_text("utf-8"))
-            rows.append(_row(name, cpu, board, result, built, project.manifest))
+            rows.append(_row(paths[name].name, name, cpu, board, result, built, project.manifest))
     return rows
 
 
 def _row(
-    name: str, cpu: str, board: str, result: dict[str, Any], built: dict[str, Any], manifest: dict[str, Any]
+    file: str, name: str, cpu: str, board: str, result: dict[str, Any], built: dict[str, Any], manifest: dict[str, Any]
 ) -> Row:
     cycles = result["cycles_estimated"]
     return Row(
         model=name,
+        file=file,
         cpu=cpu,
         board=board,
         bit_exact=result["bit_exact"],
@@ -168,10 +176,11 @@ def to_markdown(rows: list[Row]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`. int8 MLPerf Tiny models; instructions executed an inference, counted in QEMU;",
-        "bytes from the linker map and the stack bound. TFLM = TensorFlow Lite Micro with CMSIS-NN on the same models,",
-        "measured the same way (its memory figures are those of the M4). Instructions are not cycles; estimated cycles",
-        "assume no wait states.",
+        f"Written by `make bench` from {', '.join(dict.fromkeys(row.file for row in rows))}: int8 MLPerf Tiny models;",
+        "`.h5` files are built by `examples/mlperf_tiny`, with random weights. Instructions executed an inference,",
+        "counted in QEMU; bytes from the linker map and the stack bound. TFLM = TensorFlow Lite Micro with CMSIS-NN",
+        "on the trained models, measured the same way (its memory figures are those of the M4). Instructions are not",
+        "cycles; estimated cycles are at the costs of a Cortex-M4 without wait states, whatever the core.",
         "",
     ]
     for cpu in dict.fromkeys(row.cpu for row in rows):
@@ -205,10 +214,11 @@ def _cells(row: Row) -> dict[str, str]:
         "TFLM RAM": f"{row.tflm_ram:,}",
         "code": f"{row.code:,}",
         "weights": f"{row.weights:,}",
+        "flash": f"{row.flash:,}",
         "TFLM flash": f"{row.tflm_flash:,}",
     }
 
 
 def to_json(rows: list[Row]) -> list[dict[str, Any]]:
     """The rows as JSON objects."""
-    return [{**dataclasses.asdict(row), "ram": row.ram} for row in rows]
+    return [{**dataclasses.asdict(row), "ram": row.ram, "flash": row.flash} for row in rows]

@@ -171,14 +171,17 @@ def convert_options(command: Command) -> Command:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Report stages on stderr: a spinner on a terminal, plain lines elsewhere."""
+    """Report stages on stderr: a spinner and the stage's time on a terminal, plain lines elsewhere."""
     if not sys.stderr.isatty():
         yield lambda text: click.echo(f"  {text}", err=True)
         return
     from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda text: status.update(text)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        stage = bar.add_task("starting", total=None)
+        yield lambda text: bar.reset(stage, description=text)
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -167,7 +167,7 @@ def _instructions(result: dict[str, Any]) -> str:
     if counted["init"]:
         text += f", {counted['init']:,} a reset"
     if cycles is not None:
-        text += f"; estimated cycles {cycles['per_inference']:,} ({cycles['model']})"
+        text += f"; about {cycles['per_inference']:,} cycles at the costs of {cycles['model']}"
     return text
 
 
