@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tinydeploy.emit import Project
     from tinydeploy.ir import Array, Graph
     from tinydeploy.target.board import Board
+    from tinydeploy.target.project import TensorSpec
     from tinydeploy.target.toolchain import BuildResult
     from tinydeploy.validation.check import Samples
 
@@ -194,15 +195,16 @@ def open_folder(path: Path) -> Folder:
     Raises: InputError if it is none of ours, or was changed so that it cannot be read.
     """
     from tinydeploy.ops.serialise import from_bytes
+    from tinydeploy.target.project import load_project
 
-    file = path / "manifest.json"
+    project = load_project(path)
     try:
-        manifest = json.loads(file.read_text("utf-8"))
-        graphs_file = path / GRAPHS_FILE.format(name=manifest["name"])
-        if graphs_file.parent != path:
-            raise ValueError("the name in it is a path")
+        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
+        graphs_file = path / GRAPHS_FILE.format(name=project.name)
         graphs = from_bytes(graphs_file.read_bytes(), str(graphs_file))
-        return Folder(path, manifest, graphs["quantised"], graphs["float"])
+        folder = Folder(path, manifest, graphs["quantised"], graphs["float"])
+        _check_same(folder, project.inputs, project.outputs)
+        return folder
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             Problem(
@@ -211,6 +213,18 @@ def open_folder(path: Path) -> Folder:
                 hint="`tinydeploy convert MODEL -o DIR` writes one",
             )
         ) from error
+
+
+def _check_same(folder: Folder, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...]) -> None:
+    """Raise ValueError unless manifest, quantised graph and reference tell of the same inputs and outputs."""
+    for specs, ours, theirs in (
+        (inputs, folder.quantised.inputs, folder.reference.inputs),
+        (outputs, folder.quantised.outputs, folder.reference.outputs),
+    ):
+        kinds = [(name, folder.quantised.type(name)) for name in ours]
+        known = [(name, kind.shape, kind.elem.value) for name, kind in kinds]
+        if [(spec.name, spec.shape, spec.dtype) for spec in specs] != known or len(ours) != len(theirs):
+            raise ValueError("its manifest and its graphs disagree on inputs or outputs")
 
 
 def build(path: Path, board: str, report: Report = _quiet) -> BuildResult:

@@ -11,19 +11,33 @@ import io
 import json
 import math
 import zipfile
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from tinydeploy.errors import InputError, Problem
+from tinydeploy.errors import InputError, Problem, TinydeployError
 from tinydeploy.ir import Array, Elem, Graph, Node, Quant, Source, State, Type, Value
 from tinydeploy.ir.verify import verify
 from tinydeploy.ops import registry
+from tinydeploy.ops._op import Op
 
 FORMAT = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_MAX_JSON = 64 << 20
-_MAX_ARRAY = 1 << 30
+_MAX_BYTES = 1 << 30
+_MAX_INTEGER = 1 << 31
+_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    TinydeployError,  # of `verify`: here the file is wrong, not we
+    LookupError,
+    NotImplementedError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+)
 
 
 def to_bytes(graphs: dict[str, Graph]) -> bytes:
@@ -45,19 +59,19 @@ def from_bytes(data: bytes, where: str) -> dict[str, Graph]:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            sizes = {info.filename: info.file_size for info in archive.infolist()}
-            if sizes.get("graphs.json", _MAX_JSON + 1) > _MAX_JSON or max(sizes.values()) > _MAX_ARRAY:
-                raise ValueError("a part is missing or too large")
+            parts = archive.infolist()
+            sizes = {part.filename: part.file_size for part in parts}
+            if any(part.compress_type != zipfile.ZIP_STORED for part in parts) or sum(sizes.values()) > _MAX_BYTES:
+                raise ValueError("a part is packed or too large")
             document = json.loads(archive.read("graphs.json"))
             if document["format"] != FORMAT:
                 raise ValueError(f"format {document['format']}, this version reads {FORMAT}")
             graphs = {str(key): _decode(entry, archive, sizes) for key, entry in document["graphs"].items()}
         for graph in graphs.values():
             verify(graph)
-    except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, RecursionError) as error:
-        raise InputError(
-            Problem(where, f"not a graph file of this version: {error}", hint="run `tinydeploy convert` again")
-        ) from error
+    except _FAULTS as error:
+        what = f"not a graph file of this version, or changed: {type(error).__name__}: {str(error)[:400]}"
+        raise InputError(Problem(where, what, hint="run `tinydeploy convert` again")) from error
     return graphs
 
 
@@ -106,14 +120,43 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _attribute(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(_attribute(item) for item in value)
-    if isinstance(value, str) and value.startswith("elem:"):
-        return Elem(value[5:])
-    if isinstance(value, str) and value.startswith("float:"):
-        return float(value[6:])
+def _attribute(value: Any, hint: Any) -> Any:
+    """An attribute as its operator declares it: ``hint`` is a type as in the operator's class.
+
+    Raises: TypeError, ValueError for anything else.
+    """
+    if get_origin(hint) is tuple:
+        kinds = get_args(hint)
+        kinds = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
+        return tuple(_attribute(item, kind) for item, kind in zip(value, kinds, strict=True))
+    if hint is Elem:
+        return Elem(_text(value).removeprefix("elem:"))
+    if hint is float:
+        return _real(value.removeprefix("float:") if isinstance(value, str) else value)
+    if hint is int:
+        return _integer(value)
+    if type(value) is not hint:
+        raise TypeError(f"{value!r} is no {hint}")
     return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int or abs(value) > _MAX_INTEGER:
+        raise ValueError(f"{value!r} is no integer of 32 bits")
+    return value
+
+
+def _real(value: Any) -> float:
+    real = float(value)
+    if math.isnan(real):
+        raise ValueError("a number is NaN")
+    return real
 
 
 def _decode(entry: dict[str, Any], archive: zipfile.ZipFile, sizes: dict[str, int]) -> Graph:
@@ -123,20 +166,27 @@ def _decode(entry: dict[str, Any], archive: zipfile.ZipFile, sizes: dict[str, in
         raw = np.frombuffer(archive.read(name), kind.elem.dtype.newbyteorder("<"))
         return raw.astype(kind.elem.dtype).reshape(kind.shape)
 
-    graph = Graph(str(entry["name"]))
+    graph = Graph(_text(entry["name"]))
     if entry["source"] is not None:
-        graph.source = Source(**entry["source"])
+        graph.source = Source(**{_text(key): _text(item) for key, item in entry["source"].items()})
     for name, packed, data in entry["values"]:
         kind = _decode_type(packed)
-        graph.values[name] = Value(name, kind, None if data is None else fetch(data, kind))
-    operators = registry()
+        graph.values[_text(name)] = Value(name, kind, None if data is None else fetch(data, kind))
     for name, op_name, attributes, inputs, outputs, origin in entry["nodes"]:
-        op = operators[op_name](**{key: _attribute(item) for key, item in attributes.items()})
-        graph.nodes.append(Node(name, op, tuple(inputs), tuple(outputs), origin))
-    graph.inputs, graph.outputs = list(entry["inputs"]), list(entry["outputs"])
+        names = tuple(None if item is None else _text(item) for item in inputs)
+        op = _operator(op_name, attributes)
+        graph.nodes.append(Node(_text(name), op, names, tuple(map(_text, outputs)), origin and _text(origin)))
+    graph.inputs, graph.outputs = list(map(_text, entry["inputs"])), list(map(_text, entry["outputs"]))
     for name, read, write, initial in entry["states"]:
-        graph.states.append(State(name, read, write, fetch(initial, graph.values[read].type)))
+        content = fetch(initial, graph.values[read].type)
+        graph.states.append(State(_text(name), _text(read), _text(write), content))
     return graph
+
+
+def _operator(name: str, attributes: dict[str, Any]) -> Op:
+    kind = registry()[name]
+    hints = get_type_hints(kind)
+    return kind(**{key: _attribute(item, hints[key]) for key, item in attributes.items()})
 
 
 def _decode_type(packed: list[Any]) -> Type:
@@ -145,9 +195,14 @@ def _decode_type(packed: list[Any]) -> Type:
     if quant is not None:
         scale, zero_point, axis, levels = quant
         parsed = Quant(
-            tuple(float(s) for s in scale),
-            tuple(int(z) for z in zero_point),
-            None if axis is None else int(axis),
-            None if levels is None else tuple(int(level) for level in levels),
+            tuple(map(_real, scale)),
+            tuple(map(_integer, zero_point)),
+            None if axis is None else _integer(axis),
+            None if levels is None else tuple(map(_integer, levels)),
         )
-    return Type(tuple(int(d) for d in shape), Elem(elem), parsed)
+        if not all(0 < s < math.inf for s in parsed.scale) or (axis is None and len(parsed.scale) != 1):
+            raise ValueError(f"scales {parsed.scale[:3]}")
+        low, high = Elem(elem).limits
+        if not all(low <= z <= high for z in parsed.zero_point) or not 0 <= (axis or 0) < max(len(shape), 1):
+            raise ValueError("zero points or axis out of range")
+    return Type(tuple(map(_integer, shape)), Elem(elem), parsed)

@@ -157,7 +157,7 @@ def test_folder_that_is_not_ours(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "keep.txt").read_text() == "mine"
     code, _, err = run("validate", tmp_path, "--board", "host", "--random", "2")
     assert code == 1
-    assert "not a project folder" in err
+    assert "a project folder is what" in err
 
 
 def test_relative_paths_work(run: Run, tmp_path: Path, monkeypatch) -> None:
