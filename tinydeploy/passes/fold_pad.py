@@ -42,7 +42,9 @@ def _pad_before(graph: Graph, node: Node) -> Node | None:
         # The pad's zeros count in the mean; padding of the pooling's own may not.
         counted = node.op.count_include_pad or not any(node.op.padding)
         floats = graph.type(pad.outputs[0]).quant is None
-        return pad if counted and floats else None
+        grown = _grown(node, pad.op.padding)
+        fits = max(grown[:2]) < node.op.kernel[0] and max(grown[2:]) < node.op.kernel[1]  # a rule of the operator
+        return pad if counted and floats and fits else None
     return pad
 
 
@@ -60,11 +62,14 @@ def _rewrite(graph: Graph, node: Node) -> bool:
     return _through_transpose(graph, node)
 
 
-def _take(node: Node, padding: tuple[tuple[int, int], ...]) -> None:
+def _grown(node: Node, padding: tuple[tuple[int, int], ...]) -> tuple[int, int, int, int]:
     rows, columns = padding[1], padding[2]
     mine = node.op.padding
-    grown = (mine[0] + rows[0], mine[1] + rows[1], mine[2] + columns[0], mine[3] + columns[1])
-    replace_op(node, padding=grown)
+    return mine[0] + rows[0], mine[1] + rows[1], mine[2] + columns[0], mine[3] + columns[1]
+
+
+def _take(node: Node, padding: tuple[tuple[int, int], ...]) -> None:
+    replace_op(node, padding=_grown(node, padding))
     if node.op.name == "average_pool2d":
         replace_op(node, count_include_pad=True)
 

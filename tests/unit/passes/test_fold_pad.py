@@ -45,6 +45,13 @@ def test_pooling_that_does_not_count_its_padding_is_left() -> None:
     apply(make.done(make.op("max_pool2d", x, kernel=(3, 2))), "fold_pad", changes=False)
 
 
+def test_pooling_narrower_than_the_padding_is_left() -> None:
+    make = Maker()
+    x = make.op("pad", make.input(1, 5, 6, 3), padding=PLANE)
+    apply(make.done(make.op("average_pool2d", x, kernel=(2, 2))), "fold_pad", changes=False)
+    apply(make.done(make.op("average_pool2d", x, kernel=(1, 1), stride=(2, 2))), "fold_pad", changes=False)
+
+
 def test_at_a_channels_first_input() -> None:
     make = Maker()
     x = make.op("pad", make.input(1, 3, 5, 6), padding=((0, 0), (0, 0), (1, 2), (0, 1)))
