@@ -6,19 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.conftest import need_shared
+from tinydeploy.bench import BOARDS, MODELS
 from tinydeploy.ir import Graph
 from tinydeploy.ir.types import quantise
 
-MODELS = ("ad", "kws", "sww", "ic_resnet8", "vww")
-# cpu a folder is generated for -> the emulated board it runs on
-BOARDS = {
-    "cortex-m0": "microbit-large",
-    "cortex-m3": "mps2-an385",
-    "cortex-m4f": "mps2-an386",
-    "cortex-m7": "mps2-an500",
-    "cortex-m33": "mps2-an505",
-    "cortex-m55": "mps3-an547",
-}
+__all__ = ["BOARDS", "MODELS", "ad_windows", "real_inputs"]
 
 
 def ad_windows(limit: int | None = None) -> NDArray[np.float32]:

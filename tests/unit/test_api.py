@@ -10,6 +10,7 @@ import pytest
 import tinydeploy as td
 from tests.conftest import REPO, need_tool
 from tinydeploy.errors import InputError
+from tinydeploy.ir.types import dequantise
 
 DIGITS = REPO / "examples" / "digits"
 
@@ -24,13 +25,7 @@ def test_twin_is_near_the_float_reference(model: td.Model) -> None:
     x = np.random.default_rng(1).random((20, 8, 8, 1)).astype(np.float32)
     (real,), (integers,) = model.run_float(x).values(), model.run_integer(x).values()
     kind = model.graph.type(model.graph.outputs[0])
-    assert np.abs(td_real(integers, kind) - real).max() < 0.15
-
-
-def td_real(integers: np.ndarray, kind) -> np.ndarray:
-    from tinydeploy.ir.types import dequantise
-
-    return dequantise(integers, kind)
+    assert np.abs(dequantise(integers, kind) - real).max() < 0.15
 
 
 def test_compile_write_validate(model: td.Model, tmp_path: Path) -> None:
