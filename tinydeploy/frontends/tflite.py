@@ -5,22 +5,31 @@ Source: TensorFlow Lite schema and the documentation of its builtin operators.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tinydeploy import frontends
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
-from tinydeploy.frontends import tflite_elementwise, tflite_layers, tflite_shapes
 from tinydeploy.frontends._common import Builder, checked_shape, model_name, read_file, short, source
 from tinydeploy.frontends.tflite_call import Call, Importer
 from tinydeploy.frontends.tflite_model import Model, Operator
 from tinydeploy.ir import Graph, Value
 
 SUFFIXES = (".tflite", ".lite")
-OPERATORS: dict[str, Callable[[Call], None]] = {
-    **tflite_layers.OPERATORS,
-    **tflite_elementwise.OPERATORS,
-    **tflite_shapes.OPERATORS,
-}
+
+
+def _operators() -> dict[str, Callable[[Call], None]]:
+    """The translations of all modules tflite_*.py beside this one that have a table OPERATORS."""
+    found: dict[str, Callable[[Call], None]] = {}
+    for info in pkgutil.iter_modules(frontends.__path__):
+        if info.name.startswith("tflite_"):
+            found.update(getattr(importlib.import_module(f"{frontends.__name__}.{info.name}"), "OPERATORS", {}))
+    return found
+
+
+OPERATORS = _operators()
 
 
 def load(path: Path, input_shapes: Mapping[str, tuple[int, ...]]) -> Graph:

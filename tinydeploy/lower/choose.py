@@ -33,7 +33,8 @@ def _modules() -> dict[str, dict[str, Offers]]:
     for info in sorted(pkgutil.iter_modules(kernels.__path__), key=lambda m: m.name):
         if not info.name.startswith("_"):
             module = importlib.import_module(f"{kernels.__name__}.{info.name}")
-            found.setdefault(module.OPERATOR, {})[info.name] = module.offers
+            for operator in (module.OPERATOR,) if hasattr(module, "OPERATOR") else module.OPERATORS:
+                found.setdefault(operator, {})[info.name] = module.offers
     return found
 
 

@@ -1,4 +1,4 @@
-"""The operators: their meaning in real numbers and in integers. A module of this folder is an operator of its name."""
+"""The operators: their meaning in real numbers and in integers. A module holds one operator or a family of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def registry() -> dict[str, type[Op]]:
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         if module.name.startswith("_"):
             continue
-        contents = vars(importlib.import_module(f"{__name__}.{module.name}")).values()
-        for item in contents:
-            if isinstance(item, type) and issubclass(item, Op) and item.name == module.name:
-                found[module.name] = item
+        full_name = f"{__name__}.{module.name}"
+        for item in vars(importlib.import_module(full_name)).values():
+            if isinstance(item, type) and issubclass(item, Op) and item.name and item.__module__ == full_name:
+                assert item.name not in found, f"two operators are called {item.name}"
+                found[item.name] = item
     return found

@@ -86,11 +86,21 @@ class Op:
         raise NotImplementedError
 
     def reference(self, *inputs: Array | None) -> Arrays:
-        """Real numbers in, real numbers out (float32): the definition, agreeing with ONNX Runtime, Keras and LiteRT."""
+        """Real numbers in, real numbers out (float32): the definition, agreeing with ONNX Runtime, Keras and LiteRT.
+
+        Integers and bools without quantisation come and go in their own element types.
+        """
         raise NotImplementedError
 
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """The generated C's arithmetic in every bit, where the first output is float.
+
+        An operator whose `reference` computes in another order or precision than its kernel has its own.
+        """
+        return self.reference(*inputs)
+
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """Integers in, integers out: the generated C's arithmetic in every bit."""
+        """The generated C's arithmetic in every bit, where the first output is integer or bool; inputs may be float."""
         raise NotImplementedError
 
     def macs(self, sig: Signature) -> int:

@@ -230,6 +230,7 @@ class _Run:
                 array if array is None or kind is None or kind.quant is None else dequantise(array, kind)
                 for array, kind in zip(arrays, step.sig.inputs, strict=True)
             ]
+            return step.op.float32(step.sig, *arrays)
         return step.op.reference(*arrays)
 
 
