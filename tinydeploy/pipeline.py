@@ -105,15 +105,18 @@ def compile_graph(
     Raises: UnsupportedError for nodes no kernel runs, InputError where a budget is not met.
     """
     from tinydeploy import emit, plan
-    from tinydeploy.lower import lower, target_for
+    from tinydeploy.lower import island_warnings, lower_with_islands, target_for
     from tinydeploy.ops.serialise import to_bytes
 
-    if options.integer_only:
-        _refuse_float(quantised)
     target = dataclasses.replace(
         target_for(options.cpu, optimize=options.optimize), max_ram=options.max_ram, max_flash=options.max_flash
     )
-    planned = plan.plan(quantised, lower(quantised, target), target)
+    quantised, lowered = lower_with_islands(quantised, target)
+    if options.integer_only:
+        _refuse_float(quantised)
+    quantised = quantised.copy()
+    quantised.warnings += island_warnings(quantised, lowered)
+    planned = plan.plan(quantised, lowered, target)
     project = emit.project(
         quantised,
         planned,
@@ -146,13 +149,12 @@ def _check_flash(project: Project, budget: int | None) -> None:
 
 def _refuse_float(graph: Graph) -> None:
     """``--integer-only``: every node that would run in float, as one error."""
-    problems = [
-        Problem(
-            node.origin or node.name, f"{node.op.name} would run in float", "--integer-only allows integer kernels only"
-        )
-        for node in graph.nodes
-        if all(graph.type(name).elem.is_float for name in node.outputs)
-    ]
+    from tinydeploy.lower import float_nodes
+
+    rule = "--integer-only allows integer kernels only"
+    hint = "`tinydeploy ops OPERATOR` shows which forms have integer kernels; without --integer-only it runs in float32"
+    nodes = float_nodes(graph) if graph.is_quantised() else graph.nodes
+    problems = [Problem(node.origin or node.name, f"{node.op.name} would run in float", rule, hint) for node in nodes]
     if problems:
         raise UnsupportedError(problems)
 

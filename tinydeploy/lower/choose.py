@@ -17,6 +17,14 @@ from tinydeploy.target.cpu import get_cpu
 ONE_SAMPLE = ("conv2d", "depthwise_conv2d", "average_pool2d", "max_pool2d")  # their kernels slide over one plane
 
 
+class NoKernelError(UnsupportedError):
+    """No kernel runs some nodes: ``nodes``, one a problem."""
+
+    def __init__(self, nodes: list[Node], problems: list[Problem]) -> None:
+        super().__init__(problems)
+        self.nodes = nodes
+
+
 def target_for(cpu: str, optimize: Literal["size", "balanced", "speed"] = "balanced") -> Target:
     """The target of a core's name as in `target.cpu.CPUS` ("cortex-m4f", "host").
 
@@ -46,18 +54,18 @@ def kernel_names() -> dict[str, list[str]]:
 def lower(graph: Graph, target: Target) -> list[Lowered]:
     """Choose a kernel for every node of a quantised graph, in order of execution.
 
-    Raises: UnsupportedError with every node that no kernel can run.
+    Raises: NoKernelError with every node that no kernel can run.
     """
     lowered: list[Lowered] = []
-    problems: list[Problem] = []
+    left: list[Node] = []
     for node in graph.nodes:
         ranked = rank(offers_for(LowerContext(graph, node, target)), target)
         if ranked:
             lowered.append(Lowered(node, ranked[0], tuple(ranked[1:])))
         else:
-            problems.append(_refusal(graph, node))
-    if problems:
-        raise UnsupportedError(problems)
+            left.append(node)
+    if left:
+        raise NoKernelError(left, [_refusal(graph, node) for node in left])
     check_encodings(graph, lowered)
     return lowered
 

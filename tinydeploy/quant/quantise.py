@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tinydeploy.errors import Problem, UsageError
-from tinydeploy.ir import Array, Elem, Graph, Quant
+from tinydeploy.ir import Array, Elem, Graph, Quant, Type
+from tinydeploy.ir.types import dequantise
 from tinydeploy.ir.verify import verify
 from tinydeploy.quant import feeds, lint
 from tinydeploy.quant import groups as tied
@@ -36,6 +37,7 @@ def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, 
         return graph
     if level == "float32":
         return graph
+    graph = _with_real_constants(graph)
     scheme = find(level)
     if calibration is None:
         raise UsageError(
@@ -55,6 +57,18 @@ def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, 
     result = Rewriter(graph, scheme, {node.name for node in integer}, quants, means).run()
     result.warnings += lint.warnings(graph, samples) + lint.class_warnings(graph, votes, samples)
     verify(result, "quantise")
+    return result
+
+
+def _with_real_constants(graph: Graph) -> Graph:
+    """A float graph whose weights are stored as integers to save space (hybrid files), with those made real."""
+    if all(value.type.quant is None for value in graph.values.values()):
+        return graph
+    result = graph.copy()
+    for value in result.values.values():
+        if value.data is not None and value.type.quant is not None:
+            value.data = dequantise(value.data, value.type)
+            value.type = Type(value.type.shape, Elem.F32)
     return result
 
 
