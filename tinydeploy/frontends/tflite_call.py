@@ -9,7 +9,7 @@ import numpy as np
 from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import Builder, clamp_of, make, same_padding, short
 from tinydeploy.frontends.tflite_model import Model, Operator
-from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, PADDINGS
+from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, OPTIONS2, PADDINGS
 from tinydeploy.ir import Array, Quant, Type, Value
 
 
@@ -94,6 +94,12 @@ class Call:
             raise self.damaged(f"output {index} is missing")
         return self._importer.model.tensor(self._operator.outputs[index]).type
 
+    def intermediate_type(self, index: int) -> Type:
+        """The type the file states for an intermediate tensor of a quantised LSTM."""
+        if index >= len(self._operator.intermediates):
+            raise self.damaged(f"intermediate tensor {index} is missing")
+        return self._importer.model.tensor(self._operator.intermediates[index]).type
+
     def data(self, index: int) -> Array | None:
         """Content of a constant input, else None."""
         return self._builder.graph.constant(self.optional(index))
@@ -114,14 +120,18 @@ class Call:
         return axis % rank
 
     def option(self, name: str) -> Any:
-        """A builtin option; its default where the file has none."""
-        union, fields = OPTIONS[self.kind]
-        table = self._operator.options if self._operator.options_kind == union else None
+        """A builtin option; its default (a vector: None) where the file has none."""
+        second = self.kind not in OPTIONS
+        number, fields = (OPTIONS2 if second else OPTIONS)[self.kind]
+        kind, table = self._operator.second if second else self._operator.first
         field = next(i for i, entry in enumerate(fields) if entry[0] == name)
         _, code, default = fields[field]
-        if code.startswith("<"):
-            return None if table is None else table.numbers(field, code)
-        return default if table is None else table.scalar(field, code, default)
+        present = table if kind == number else None
+        if code == "s":
+            return "" if present is None else present.string(field)
+        if len(code) > 1:
+            return None if present is None else present.numbers(field, code)
+        return default if present is None else present.scalar(field, code, default)
 
     def positive(self, *names: str) -> tuple[int, ...]:
         """Options that have to be at least 1."""

@@ -30,7 +30,11 @@ class Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
-    """One operator of the file; inputs and outputs are tensor numbers, -1 an absent input."""
+    """One operator of the file; inputs and outputs are tensor numbers, -1 an absent input.
+
+    ``first``, ``second``: (number in the union, table) of its builtin options, and of those of later operators.
+    ``intermediates``: tensors that only tell how a quantised LSTM scales what it computes inside.
+    """
 
     index: int
     kind: str
@@ -38,8 +42,9 @@ class Operator:
     version: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    options_kind: int
-    options: Table | None
+    first: tuple[int, Table | None]
+    second: tuple[int, Table | None]
+    intermediates: tuple[int, ...]
 
 
 class Model:
@@ -93,8 +98,10 @@ class Model:
         kind, custom, version = codes[code]
         inputs = self._indices(table, 1, optional=True)
         outputs = self._indices(table, 2)
-        options_kind = int(table.scalar(3, "B"))
-        return Operator(index, kind, custom, version, inputs, outputs, options_kind, table.table(4))
+        first = int(table.scalar(3, "B")), table.table(4)
+        second = int(table.scalar(11, "B")), table.table(12)
+        intermediates = self._indices(table, 8)
+        return Operator(index, kind, custom, version, inputs, outputs, first, second, intermediates)
 
     def tensor(self, index: int) -> Tensor:
         """Tensor number ``index``.

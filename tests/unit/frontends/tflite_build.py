@@ -20,6 +20,7 @@ ELEMENTS = {
     "int8": "INT8",
     "bool": "BOOL",
 }
+_CODES = {"b": "Int8", "i": "Int32", "I": "Uint32", "q": "Int64", "f": "Float32", "?": "Bool"}
 
 
 class TfliteModel:
@@ -109,12 +110,15 @@ class TfliteModel:
             fields: list[tuple[str, Any]] = []
             for key, code, default in layout:
                 value = operator["options"].get(key, default)
-                if code.startswith("<"):
-                    fields.append(("offset", _numbers(b, value, "i4")))
+                if code == "s":
+                    fields.append(("offset", b.CreateString(value or "")))
+                    continue
+                if len(code) > 1:
+                    fields.append(("offset", _numbers(b, value, code)))
                     continue
                 table = {"activation": ACTIVATIONS, "padding": PADDINGS}.get(key, ())
                 value = table.index(value) if isinstance(value, str) else value
-                fields.append(({"b": "Int8", "i": "Int32", "f": "Float32", "?": "Bool"}[code], value))
+                fields.append((_CODES[code], value))
             options = _table(b, fields)
         code = codes.index((operator["kind"], operator["custom"], operator["version"]))
         ins, outs = _numbers(b, operator["inputs"], "i4"), _numbers(b, operator["outputs"], "i4")
