@@ -1,0 +1,30 @@
+"""The TensorFlow converter's five kinds of model of one small net: read, and equal to LiteRT."""
+
+import numpy as np
+import pytest
+
+from tests.conformance import tf_models
+from tests.conformance.tf_models import Spec, agree
+
+SPECS = [Spec((1, 8, 8, 3), low=-2.0, high=2.0)]
+
+
+def net():
+    tf = tf_models.tensorflow()
+    rng = np.random.default_rng(3)
+    first = tf.constant(rng.normal(0, 0.3, (3, 3, 3, 8)).astype(np.float32))
+    second = tf.constant(rng.normal(0, 0.3, (128, 10)).astype(np.float32))
+
+    def fn(x):
+        y = tf.nn.relu(tf.nn.conv2d(x, first, 2, "SAME") + 0.1)
+        return tf.matmul(tf.reshape(y, (1, 128)), second)
+
+    return fn
+
+
+@pytest.mark.parametrize("maker", ["float_model", "float16_model", "int8_model"])
+def test_small_net(maker):
+    fn = net()
+    model = getattr(tf_models, maker)(fn, SPECS)
+    assert "CONV_2D" in tf_models.kinds(model)
+    agree(model, SPECS)
