@@ -19,6 +19,7 @@ from tinydeploy.lower._contract import (
     ParamsArg,
     Rows,
     Scratch,
+    Symbol,
     Tab,
     Window,
 )
@@ -71,11 +72,13 @@ class NodePrinter:
         return NodeText(head, tuple(lines), self.function, tuple(body), tuple(after))
 
     def _params(self, params: Params) -> list[str]:
-        words = [
-            f".{name} = {self._symbol(value) if isinstance(value, str) else literals.number(value)}"
-            for name, value in params.fields
-        ]
+        words = [f".{name} = {self._field(value)}" for name, value in params.fields]
         return [f"static const {params.c_type} {self.stem}_params = {{", *literals.wrap(words), "};"]
+
+    def _field(self, value: int | float | str | Symbol) -> str:
+        if isinstance(value, Symbol):
+            return value.name
+        return self._symbol(value) if isinstance(value, str) else literals.number(value)
 
     def _symbol(self, table: str) -> str:
         if table not in self.symbols:

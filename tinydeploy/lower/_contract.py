@@ -139,11 +139,18 @@ class Table:
 
 
 @dataclasses.dataclass(frozen=True)
+class Symbol:
+    """A name that a header of the kernel declares, such as a function the kernel is to call."""
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Params:
     """A ``static const`` struct: C type and fields in the struct's order; a string value names a Table of the node."""
 
     c_type: str
-    fields: tuple[tuple[str, int | float | str], ...]
+    fields: tuple[tuple[str, int | float | str | Symbol], ...]
 
 
 @dataclasses.dataclass(frozen=True)
