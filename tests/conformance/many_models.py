@@ -33,30 +33,31 @@ def run_all(
     ``projects``: by the model's C name, all of cpu "host"; ``feeds``: one array an input, in the model's own types.
     """
     faults: dict[str, dict[str, Array] | str] = {}
-    names = list(projects)
     runtime = {path: text for p in projects.values() for path, text in p.files.items() if path.startswith("runtime/")}
     for path, text in runtime.items():
         _write(folder / path, text)
     for name, project in projects.items():
         _write(folder / f"{name}.h", project.files[f"{name}.h"])
     sources = sorted(path for path in runtime if path.endswith(".c"))
-    batches = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
     with ThreadPoolExecutor(max_workers=_JOBS) as pool:
-        kernels = [pool.submit(_compile, path, folder, "-O1") for path in sources]
-        jobs = [pool.submit(_batch, i, [projects[n] for n in batch], folder) for i, batch in enumerate(batches)]
-    broken = [f"{path}: {job.result()}" for path, job in zip(sources, kernels, strict=True) if job.result()]
-    assert not broken, "\n".join(broken)
-    for job in jobs:
-        faults.update(job.result())
+        said = dict(zip(sources, pool.map(lambda path: _compile(path, folder, "-O1"), sources), strict=True))
+        broken = {path: _first_error(text) for path, text in said.items() if text}
+        for name, project in projects.items():
+            faults.update((name, f"{path}: {text}") for path, text in broken.items() if path in project.files)
+        names = [name for name in projects if name not in faults]
+        batches = [[projects[n] for n in names[start : start + BATCH]] for start in range(0, len(names), BATCH)]
+        for found in pool.map(lambda pair: _batch(*pair, folder), enumerate(batches)):
+            faults.update(found)
     good = [name for name in names if name not in faults]
+    if not good:
+        return faults
     _write(folder / "main.c", _main([projects[name] for name in good]))
-    said = _compile("main.c", folder, "-O0")
-    assert not said, said
-    objects = [f"{Path(path).stem}.o" for path in (*sources, "main.c")]
+    refused = _compile("main.c", folder, "-O0")
+    assert not refused, refused
+    objects = [f"{Path(path).stem}.o" for path in (*sources, "main.c") if path not in broken]
     objects += [path.name for path in sorted(folder.glob("batch*.o"))]
-    linked = subprocess.run(
-        ["gcc", *SANITIZE, *objects, "-lm", "-o", "models"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    link = ["gcc", *SANITIZE, *objects, "-lm", "-o", "models"]
+    linked = subprocess.run(link, cwd=folder, capture_output=True, text=True, check=False)
     assert linked.returncode == 0, linked.stderr[:4000]
     return {**faults, **_run([projects[name] for name in good], feeds, folder)}
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+import os
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests.conftest import REPO
 from tinydeploy.ir import Array
 
 IN_SCOPE, OTHER_TYPES, DYNAMIC, OUT_OF_SCOPE = "in scope", "other element types", "dynamic shapes", "out of scope"
@@ -125,7 +129,25 @@ class NodeCase:
 
 @functools.cache
 def collect() -> tuple[NodeCase, ...]:
-    """Every case of the node tests without the expanded twins, and of the three suites that are files of the wheel."""
+    """Every case of the node tests without the expanded twins, and of the three suites that are files of the wheel.
+
+    onnx takes 15 seconds to make them; they are kept in out/ until onnx or this file changes.
+    """
+    import onnx
+
+    version = hashlib.sha256(onnx.__version__.encode() + Path(__file__).read_bytes()).hexdigest()[:16]
+    kept = REPO / "out" / f"onnx-cases-{version}.pickle"
+    if kept.is_file():
+        return tuple(pickle.loads(kept.read_bytes()))
+    found = _collect()
+    kept.parent.mkdir(exist_ok=True)
+    fresh = kept.with_suffix(f".{os.getpid()}")
+    fresh.write_bytes(pickle.dumps(found))
+    fresh.rename(kept)
+    return tuple(found)
+
+
+def _collect() -> list[NodeCase]:
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():
@@ -133,7 +155,7 @@ def collect() -> tuple[NodeCase, ...]:
         found = [_node_case(c) for c in collect_testcases(None) if "_expanded" not in c.name]
     for suite in ("simple", "pytorch-operator", "pytorch-converted"):
         found += [_file_case(folder, suite) for folder in sorted(_data_folder(suite).iterdir())]
-    return tuple(found)
+    return found
 
 
 def _data_folder(suite: str) -> Path:
