@@ -86,8 +86,8 @@ def random_data(rng: np.random.Generator, kind: Type, samples: int) -> Array:
         data.ravel()[: min(4, data.size)] = np.array([1e9, -1e9, 0.5, -0.5], np.float32)[: min(4, data.size)]
         return data
     low, high = kind.elem.limits
-    data = rng.integers(low, high, shape, endpoint=True)
-    data[0] = rng.choice([low, high], kind.shape)
+    data = rng.integers(low, high, shape, np.uint64 if high >= 2**63 else np.int64, endpoint=True)
+    data[0] = rng.choice(np.array([low, high], data.dtype), kind.shape)
     return data.astype(kind.elem.dtype)
 
 

@@ -73,7 +73,7 @@ def nd_offer(ctx: LowerContext, axes: Sequence[tuple[int, int]], first: int) -> 
     if kind.size == ctx.signature.input(0).size and _is_dense(axes):
         return VIEW
     unit = width_of(kind)
-    walk = _merge([(size, step * unit) for size, step in axes]) or [(1, unit)]
+    walk = merged([(size, step * unit) for size, step in axes]) or [(1, unit)]
     inner, inner_step = walk.pop()
     starts = np.array([first * unit], np.int64)
     for size, step in walk:
@@ -100,7 +100,7 @@ def _is_dense(axes: Sequence[tuple[int, int]]) -> bool:
     return all(step == math.prod(s for s, _ in axes[i + 1 :]) for i, (size, step) in enumerate(axes) if size > 1)
 
 
-def _merge(axes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(axes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Without axes of length 1; axes that move as one are merged."""
     walk: list[tuple[int, int]] = []
     for size, step in axes:
