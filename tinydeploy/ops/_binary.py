@@ -11,7 +11,7 @@ from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, qua
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import Rule, Signature, Types, count_rule, optional, present
 
-LEFT_SHIFT = 20  # bits by which int8 inputs are raised before they are brought to a common scale
+LEFT_SHIFTS = {8: 20, 16: 15}  # bits by which inputs of a width are raised before they are brought to a common scale
 
 
 def broadcast_shape(inputs: Types) -> tuple[int, ...] | None:
@@ -29,15 +29,15 @@ def _same_elem(_: Any, inputs: Types) -> bool:
     return len({kind.elem for kind in inputs if kind is not None}) == 1
 
 
-def _eight_bit_if_quantised(_: Any, inputs: Types) -> bool:
-    return all(kind is None or kind.quant is None or kind.elem.bits <= 8 for kind in inputs)
+def _narrow_if_quantised(_: Any, inputs: Types) -> bool:
+    return all(kind is None or kind.quant is None or kind.elem.bits in LEFT_SHIFTS for kind in inputs)
 
 
 RULES: tuple[Rule, ...] = (
     count_rule(2),
     Rule("the shapes broadcast to a common shape", lambda _, inputs: broadcast_shape(inputs) is not None),
     Rule("both inputs have the same element type", _same_elem),
-    Rule("quantised inputs are 8 bits wide", _eight_bit_if_quantised),
+    Rule("quantised inputs are 8 or 16 bits wide", _narrow_if_quantised),
 )
 
 
@@ -68,14 +68,15 @@ def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float
     if kind.quant is None:
         return plain_integer(a.astype(np.int64) + sign * b.astype(np.int64), kind)
     common = 2.0 * max(sig.input(0).scale, sig.input(1).scale)
+    left = LEFT_SHIFTS[kind.elem.bits]
 
     def raised(x: Array, source: Type) -> Array:
         multiplier, shift = quantise_multiplier(source.scale / common)
-        centred = (x.astype(np.int64) - source.zero_point) << LEFT_SHIFT
+        centred = (x.astype(np.int64) - source.zero_point) << left
         return multiply_by_quantised_multiplier(centred, multiplier, shift)
 
     total = raised(a, sig.input(0)) + sign * raised(b, sig.input(1))
-    multiplier, shift = quantise_multiplier(common / (2**LEFT_SHIFT * kind.scale))
+    multiplier, shift = quantise_multiplier(common / (2**left * kind.scale))
     return _linear.to_elem(multiply_by_quantised_multiplier(total, multiplier, shift), clamp, kind)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from tinydeploy.errors import Problem, UnsupportedError
-from tinydeploy.ir import Array, Graph, Node, Type
+from tinydeploy.ir import Array, Elem, Graph, Node, Type
 
 Types: TypeAlias = "tuple[Type | None, ...]"
 Arrays: TypeAlias = "tuple[Array, ...]"
@@ -77,6 +77,7 @@ class Op:
     name: ClassVar[str] = ""
     rules: ClassVar[tuple[Rule, ...]] = ()
     quant: ClassVar[QuantRule] = QuantRule()
+    stored: ClassVar[tuple[int, ...]] = ()  # inputs whose quantised constants `float32` takes as they are stored
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """Output types from input types: shapes and element types; quantisation is the quantiser's or the file's.
@@ -155,6 +156,14 @@ def _eight_bit(_: Any, inputs: Types) -> bool:
 
 
 EIGHT_BIT = Rule("activations are float or 8 bits wide", _eight_bit)
+
+
+def _narrow(_: Any, inputs: Types) -> bool:
+    x = optional(inputs, 0)
+    return x is not None and (x.elem.is_float or x.elem.bits <= 8 or x.elem is Elem.S16)
+
+
+NARROW = Rule("activations are float, int16 or 8 bits wide", _narrow)
 
 
 def require_tied(op: Op, sig: Signature) -> None:

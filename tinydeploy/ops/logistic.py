@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _table
-from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
+from tinydeploy.numerics.wide import sigmoid16
+from tinydeploy.ops import _int16, _table
+from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
 def _logistic(x: _table.Reals) -> _table.Reals:
@@ -23,12 +24,13 @@ def _logistic(x: _table.Reals) -> _table.Reals:
 class Logistic(Op):
     """``y = 1 / (1 + exp(-x))``.
 
-    Integers: a table of 256 results; the output has scale 1/256 and zero point -128.
-    Source: TFLite LOGISTIC (LUTPopulate in float32); ONNX Sigmoid.
+    Integers: a table of 256 results; the output has scale 1/256 and zero point -128. int16: a table of 256 entries
+    with interpolation; the output has scale 2**-15.
+    Source: TFLite LOGISTIC (LUTPopulate in float32, reference_integer_ops::Logistic for int16); ONNX Sigmoid.
     """
 
     name: ClassVar[str] = "logistic"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), EIGHT_BIT)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), NARROW)
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
@@ -46,7 +48,10 @@ class Logistic(Op):
         return _table.table(sig, _logistic)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
+        """int8 or int16 in and out."""
+        if _int16.is_int16(sig):
+            x, source = present(inputs, 0).astype(np.int64), sig.input(0)
+            return (_int16.from_units(sigmoid16(x - source.zero_point, source.scale), sig.outputs[0]),)
         return (_table.lookup(present(inputs, 0), self.table(sig), sig.input(0)),)
 
     def batchable(self, sig: Signature) -> bool:

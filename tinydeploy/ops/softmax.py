@@ -16,7 +16,9 @@ from tinydeploy.numerics.requantise import (
     saturating_rounding_doubling_high_mul,
     wrap_int32,
 )
-from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
+from tinydeploy.numerics.wide import softmax16, softmax_multiplier
+from tinydeploy.ops import _int16
+from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
 
 DIFF_INTEGER_BITS = 5  # Q5.26 for the differences from the maximum
 SUM_INTEGER_BITS = 12  # Q12.19 for the sum of exponentials
@@ -34,14 +36,15 @@ class Softmax(Op):
     Integers: the output has scale 1/256 and zero point -128; differences from the maximum in Q5.26, gemmlowp's
     exponential, the sum in Q12.19 and its reciprocal by Newton's method. Where the sum is 512 or more (LiteRT aborts)
     the last shift is over 31 and every result the lowest; the sum holds 4,095 equal inputs.
-    Source: TFLite SOFTMAX, reference_ops::Softmax and PreprocessSoftmaxScaling; ONNX Softmax (opset 13).
+    int16: tables of exp and 1 / (1 + x) with interpolation; the output has scale 2**-15.
+    Source: TFLite SOFTMAX, reference_ops::Softmax, SoftmaxInt16 and PreprocessSoftmaxScaling; ONNX Softmax (opset 13).
     """
 
     name: ClassVar[str] = "softmax"
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         Rule("axis is one of the input's, counted from the front", _axis),
-        EIGHT_BIT,
+        NARROW,
     )
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 256, -128))
 
@@ -70,8 +73,11 @@ class Softmax(Op):
         return np.where(difference >= -radius, fixed.exp_on_negative_values(rescaled, DIFF_INTEGER_BITS), 0)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
+        """int8 or int16 in and out."""
         x = np.moveaxis(present(inputs, 0), self.axis, -1).astype(np.int64)
+        if _int16.is_int16(sig):
+            units = softmax16(x, *softmax_multiplier(sig.input(0).scale, self.beta))
+            return (np.moveaxis(_int16.from_units(units, sig.outputs[0]), -1, self.axis),)
         table = self.table(sig.input(0))
         difference = x.max(axis=-1, keepdims=True) - x
         terms = rounding_divide_by_pot(table, SUM_INTEGER_BITS)[difference]

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _table
-from tinydeploy.ops._op import EIGHT_BIT, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
+from tinydeploy.numerics.wide import tanh16
+from tinydeploy.ops import _int16, _table
+from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
 def _tanh(x: _table.Reals) -> _table.Reals:
@@ -21,12 +22,13 @@ def _tanh(x: _table.Reals) -> _table.Reals:
 class Tanh(Op):
     """``y = tanh(x)``.
 
-    Integers: a table of 256 results; the output has scale 1/128 and zero point 0.
-    Source: TFLite TANH (LUTPopulate in float32); ONNX Tanh.
+    Integers: a table of 256 results; the output has scale 1/128 and zero point 0. int16: a table of 256 entries with
+    interpolation; the output has scale 2**-15.
+    Source: TFLite TANH (LUTPopulate in float32, reference_integer_ops::Tanh for int16); ONNX Tanh.
     """
 
     name: ClassVar[str] = "tanh"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), EIGHT_BIT)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), NARROW)
     quant: ClassVar[QuantRule] = QuantRule(fixed_output=(1 / 128, 0))
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
@@ -44,7 +46,10 @@ class Tanh(Op):
         return _table.table(sig, _tanh)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
+        """int8 or int16 in and out."""
+        if _int16.is_int16(sig):
+            x, source = present(inputs, 0).astype(np.int64), sig.input(0)
+            return (_int16.from_units(tanh16(x - source.zero_point, source.scale), sig.outputs[0]),)
         return (_table.lookup(present(inputs, 0), self.table(sig), sig.input(0)),)
 
     def batchable(self, sig: Signature) -> bool:

@@ -1,0 +1,147 @@
+"""Operators on int16 activations against LiteRT's reference kernels, bit for bit."""
+
+import numpy as np
+import pytest
+
+from tests.conformance.tflite_build import assert_twin, s8
+from tinydeploy.ir.types import Elem, Quant, Type
+from tinydeploy.ops._op import NO_CLAMP, Signature
+from tinydeploy.ops.add import Add
+from tinydeploy.ops.average_pool2d import AveragePool2d
+from tinydeploy.ops.clamp import Clamp
+from tinydeploy.ops.concat import Concat
+from tinydeploy.ops.dequantize import Dequantize
+from tinydeploy.ops.logistic import Logistic
+from tinydeploy.ops.max_pool2d import MaxPool2d
+from tinydeploy.ops.mean import Mean
+from tinydeploy.ops.mul import Mul
+from tinydeploy.ops.pad import Pad
+from tinydeploy.ops.quantize import Quantize
+from tinydeploy.ops.softmax import Softmax
+from tinydeploy.ops.sub import Sub
+from tinydeploy.ops.tanh import Tanh
+
+INF = float("inf")
+FUSED = {"NONE": NO_CLAMP, "RELU": (0.0, INF), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+EVERY = np.arange(-32768, 32768).astype(np.int16)[None]
+UNIT = 2.0**-15
+
+
+def s16(shape, scale) -> Type:
+    return Type(tuple(shape), Elem.S16, Quant.per_tensor(scale))
+
+
+def s32(shape, scale) -> Type:
+    return Type(tuple(shape), Elem.S32, Quant.per_tensor(scale))
+
+
+def data(rng, shape) -> np.ndarray:
+    """int16 over the whole range with both ends."""
+    values = rng.integers(-32768, 32768, shape).astype(np.int16)
+    values.ravel()[:4] = [-32768, 32767, 0, -1]
+    return values
+
+
+@pytest.mark.parametrize("op_class", [Add, Sub, Mul])
+class TestBinary:
+    @pytest.mark.parametrize("fused", FUSED)
+    @pytest.mark.parametrize("seed", range(3))
+    def test_random_scales(self, op_class, fused, seed):
+        rng = np.random.default_rng(seed)
+        first, second = (float(v) for v in np.exp(rng.uniform(-9, -5, 2)))
+        largest = first * second * 32768 if op_class is Mul else first + second
+        out = largest * float(np.exp(rng.uniform(-1, 1)))
+        shape = (1, 20000)
+        sig = Signature((s16(shape, first), s16(shape, second)), (s16(shape, out),))
+        assert_twin(op_class(clamp=FUSED[fused]), sig, data(rng, shape), data(rng, shape)[:, ::-1], fused=fused)
+
+    def test_broadcast(self, op_class):
+        rng = np.random.default_rng(1)
+        sig = Signature((s16((1, 4, 4, 8), 1e-3), s16((8,), 4e-4)), (s16((1, 4, 4, 8), 3e-3),))
+        assert_twin(op_class(), sig, data(rng, (1, 4, 4, 8)), data(rng, (8,)))
+
+
+@pytest.mark.parametrize("scale", [2.0**-12, 2.0**-10, 2.0**-13, 0.0003, 0.001, 0.01, 1e-5])
+@pytest.mark.parametrize("op", [Logistic(), Tanh()], ids=lambda op: op.name)
+def test_every_input_of_logistic_and_tanh(op, scale):
+    assert_twin(op, Signature((s16(EVERY.shape, scale),), (s16(EVERY.shape, UNIT),)), EVERY)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 10, 300])
+@pytest.mark.parametrize(("scale", "beta"), [(3e-4, 1.0), (1e-3, 1.0), (1e-4, 0.5), (2.0**-11, 2.0)])
+def test_softmax(depth, scale, beta):
+    rng = np.random.default_rng(depth)
+    shape = (200, depth)
+    x = np.clip(rng.normal(0, 2 / scale, shape), -32768, 32767).astype(np.int16)
+    x[:50] = data(rng, (50, depth)) if depth > 3 else x[:50]
+    assert_twin(Softmax(axis=1, beta=beta), Signature((s16(shape, scale),), (s16(shape, UNIT),)), x)
+
+
+@pytest.mark.parametrize("bounds", [(0.0, INF), (0.0, 6.0)])  # LiteRT has no int16 RELU_N1_TO_1
+@pytest.mark.parametrize("out_scale", [1e-3, 4e-4, 3e-3])
+def test_clamp(bounds, out_scale):
+    sig = Signature((s16(EVERY.shape, 1e-3),), (s16(EVERY.shape, out_scale),))
+    assert_twin(Clamp(*bounds), sig, EVERY)
+
+
+@pytest.mark.parametrize("fused", FUSED)
+@pytest.mark.parametrize(("kernel", "padding"), [((2, 2), (0, 0, 0, 0)), ((3, 3), (1, 1, 1, 1))])
+@pytest.mark.parametrize("op_class", [AveragePool2d, MaxPool2d])
+def test_pools(op_class, kernel, padding, fused):
+    rng = np.random.default_rng(2)
+    x = data(rng, (1, 8, 8, 5))
+    op = op_class(kernel=kernel, stride=(1, 1), padding=padding, clamp=FUSED[fused])
+    kind = s16(x.shape, 5e-4)
+    out = Type(op.infer((kind,))[0].shape, Elem.S16, kind.quant)
+    assert_twin(op, Signature((kind,), (out,)), x, fused=fused)
+
+
+@pytest.mark.parametrize("axes", [(1, 2), (1,), (3,), (1, 3)])
+@pytest.mark.parametrize("out_scale", [1e-3, 3e-4, 2e-3])
+def test_mean(axes, out_scale):
+    rng = np.random.default_rng(3)
+    x = data(rng, (1, 7, 5, 6))
+    op, kind = Mean(axes=axes), s16(x.shape, 1e-3)
+    assert_twin(op, Signature((kind,), (s16(op.infer((kind,))[0].shape, out_scale),)), x)
+
+
+class TestQuantize:
+    @pytest.mark.parametrize("out_scale", [1e-3, 4e-4, 3e-3])
+    def test_int16_to_int16(self, out_scale):
+        assert_twin(Quantize(Elem.S16), Signature((s16(EVERY.shape, 1e-3),), (s16(EVERY.shape, out_scale),)), EVERY)
+
+    @pytest.mark.parametrize(("out_scale", "zero_point"), [(0.2, -3), (0.13, 100)])
+    def test_int16_to_int8(self, out_scale, zero_point):
+        assert_twin(Quantize(), Signature((s16(EVERY.shape, 1e-3),), (s8(EVERY.shape, out_scale, zero_point),)), EVERY)
+
+    def test_int8_to_int16(self):
+        x = np.arange(-128, 128).astype(np.int8)[None]
+        sig = Signature((s8(x.shape, 0.1, 7),), (s16(x.shape, 4e-4),))
+        assert_twin(Quantize(Elem.S16), sig, x)
+
+    def test_int32_to_int16(self):
+        rng = np.random.default_rng(4)
+        x = rng.integers(-(2**31), 2**31, (1, 5000)).astype(np.int32)
+        sig = Signature((s32(x.shape, 1.49e-7),), (s16(x.shape, 0.00922),))
+        assert_twin(Quantize(Elem.S16), sig, x)
+
+    def test_int16_to_int32(self):
+        assert_twin(Quantize(Elem.S32), Signature((s16(EVERY.shape, 1e-3),), (s32(EVERY.shape, 1e-7),)), EVERY)
+
+    def test_float_to_int16(self):
+        rng = np.random.default_rng(5)
+        halves = (np.arange(-300, 300) + 0.5) * 1e-3
+        x = np.concatenate([rng.normal(0, 20, 4000), halves]).astype(np.float32)[None]
+        assert_twin(Quantize(Elem.S16), Signature((Type(x.shape, Elem.F32),), (s16(x.shape, 1e-3),)), x)
+
+    def test_dequantize(self):
+        assert_twin(Dequantize(), Signature((s16(EVERY.shape, 0.000123),), (Type(EVERY.shape, Elem.F32),)), EVERY)
+
+
+def test_pad_and_concat():
+    rng = np.random.default_rng(6)
+    x = data(rng, (1, 3, 4, 5))
+    kind = s16(x.shape, 1e-3)
+    pad = Pad(padding=((0, 0), (1, 2), (0, 1), (0, 0)))
+    assert_twin(pad, Signature((kind,), (s16((1, 6, 5, 5), 1e-3),)), x)
+    assert_twin(Concat(axis=3), Signature((kind, kind), (s16((1, 3, 4, 10), 1e-3),)), x, x[:, ::-1])
