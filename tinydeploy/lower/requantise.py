@@ -130,7 +130,7 @@ def solve(scaling: Scaling) -> Requant | None:
         records = affine_records(scaling, shift)
         if records is not None:
             return Requant("affine", records, shift, f"affine, shift {32 + shift}, proved")
-    return exact(scaling) if scaling.rounding == "double" else _wide(scaling)
+    return exact(scaling) if scaling.rounding == "double" else wide(scaling)
 
 
 def affine_records(scaling: Scaling, shift: int) -> Array | None:
@@ -157,7 +157,8 @@ def exact(scaling: Scaling) -> Requant:
     return Requant("exact", records, 0, "double rounding as TFLite")
 
 
-def _wide(scaling: Scaling) -> Requant | None:
+def wide(scaling: Scaling) -> Requant | None:
+    """An affine map with a shift a channel, proved equal within the bounds; for rounding once, which never wraps."""
     bits = np.clip(31 - np.frexp(scaling.ratio)[1].astype(np.int64), 0, MAX_BITS)
     found = scaling.thresholds.fit(_scaled(scaling.ratio, bits), bits)
     if found is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinydeploy.ops._op import EIGHT_BIT, Rule, Types, count_rule, optional, present
+from tinydeploy.ops._linear import ACTIVATIONS
+from tinydeploy.ops._op import Rule, Types, count_rule, optional, present
 from tinydeploy.ops._windows import geometry_holds, out_plane
 
 
@@ -39,5 +40,5 @@ def rules(layout: str, out_axis: int, channels: str, channels_hold: Callable[[An
         Rule(channels, lambda op, inputs: ranks(op, inputs) and channels_hold(op, inputs)),
         Rule("bias has one value an output channel", bias),
         Rule("stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once", _geometry),
-        EIGHT_BIT,
+        ACTIVATIONS,
     )

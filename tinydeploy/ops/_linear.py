@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,17 @@ from tinydeploy.numerics.requantise import (
     round_half_away,
     wrap_int32,
 )
-from tinydeploy.ops._op import Signature, clamp_limits
+from tinydeploy.ops._op import Rule, Signature, Types, clamp_limits, optional
 from tinydeploy.ops._windows import Pair, tap, windows
+from tinydeploy.ops._windows_nd import Axis, window_sums
+
+
+def _activations(_: Any, inputs: Types) -> bool:
+    x = optional(inputs, 0)
+    return x is not None and (x.elem.is_float or x.elem.bits <= 8 or (x.elem is Elem.S32 and x.quant is None))
+
+
+ACTIVATIONS = Rule("activations are float, 8 bits wide, or int32 without a scale", _activations)
 
 
 def correlate(x: Array, weights: Array, stride: Pair, dilation: Pair, groups: int) -> Array:
@@ -103,6 +113,28 @@ def to_elem(values: Array, clamp: tuple[float, float], kind: Type) -> Array:
     shifted = values + kind.zero_point
     # The second bound wins where they cross, as in min(max(x, low), high).
     return np.asarray(np.minimum(np.maximum(shifted, low), high).astype(kind.elem.dtype))
+
+
+def float_sums(
+    sig: Signature,
+    arrays: tuple[Array, Array, Array | None],
+    axes: Sequence[Axis],
+    groups: int,
+    clamp: tuple[float, float],
+) -> Array:
+    """What the float kernels make of ``arrays``: x [N, ..., C], weights [O, ..., C / groups] and bias, as float32.
+
+    Weights with a scale are integers as they are stored: their sums are made in float32 and scaled at the end.
+    """
+    x, weights, bias = arrays
+    kind = sig.input(1).quant
+    if kind is None:
+        sums = window_sums(x, weights, axes, groups)
+    else:
+        zero = kind.zero_points().reshape(-1, *(1,) * (weights.ndim - 1))
+        centred = (weights.astype(np.int64) - zero).astype(np.float32)
+        sums = window_sums(x, centred, axes, groups) * kind.scales().astype(np.float32)
+    return real_clamp(sums if bias is None else sums + bias, clamp)
 
 
 def real_clamp(x: Array, clamp: tuple[float, float]) -> Array:

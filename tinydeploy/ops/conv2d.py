@@ -11,6 +11,7 @@ from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _conv, _linear
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, optional, present
 from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane
+from tinydeploy.ops._windows_nd import Axis, forward_axes
 
 
 def _channels(op: Conv2d, inputs: Types) -> bool:
@@ -27,6 +28,8 @@ class Conv2d(Op):
     x [N, H, W, C], weights [O, KH, KW, C / groups], bias [O] or None; y [N, OH, OW, O]. ``padding`` is (top, bottom,
     left, right) zeros (the input's zero point). Output channels are in ``groups`` equal runs, each with its own inputs.
 
+    Floats: float32 sums in the order of u, v, c, plus bias; int8 weights are scaled after the sum.
+    int32 without scales: modulo 2**32.
     Integers: int32 accumulators that wrap, a Q31 multiplier and shift an output channel, gemmlowp's double rounding.
     Source: TFLite CONV_2D, reference_integer_ops::ConvPerChannel; ONNX Conv.
     """
@@ -36,6 +39,7 @@ class Conv2d(Op):
         "OHWI", 0, "groups divides both channel counts, weights have C / groups input channels", _channels
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=0, bias=2)
+    stored: ClassVar[tuple[int, ...]] = (1,)
 
     stride: Pair = (1, 1)
     dilation: Pair = (1, 1)
@@ -58,8 +62,20 @@ class Conv2d(Op):
             result = result + bias
         return (_linear.real_clamp(result, self.clamp),)
 
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """The kernel's order of sums."""
+        x, weights, bias = present(inputs, 0), present(inputs, 1), optional(inputs, 2)
+        axes = self.axes(x.shape, weights.shape)
+        return (_linear.float_sums(sig, (x, weights, bias), axes, self.groups, self.clamp),)
+
+    def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
+        """Height and width, for shapes of input and weights."""
+        return forward_axes(x[1:3], weights[1:3], self.stride, self.dilation, self.padding)
+
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out, int32 bias."""
+        """int8 in and out, int32 bias; or int32 without scales."""
+        if sig.outputs[0].quant is None:
+            return self.reference(*inputs)
         x, bias = present(inputs, 0), optional(inputs, 2)
         weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
         dtype = _linear.exact_dtype(weights, (1, 2, 3), sig.input(0).elem)

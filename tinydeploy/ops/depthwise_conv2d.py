@@ -11,6 +11,7 @@ from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _conv, _linear
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, optional, present
 from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane
+from tinydeploy.ops._windows_nd import Axis, forward_axes
 
 
 def _channels(op: DepthwiseConv2d, inputs: Types) -> bool:
@@ -27,7 +28,7 @@ class DepthwiseConv2d(Op):
     x [N, H, W, C], weights [1, KH, KW, C * multiplier], bias [C * multiplier] or None; y [N, OH, OW, C * multiplier].
     ``padding`` is (top, bottom, left, right) zeros (the input's zero point).
 
-    Integers: as `conv2d`.
+    Floats and integers: as `conv2d`.
     Source: TFLite DEPTHWISE_CONV_2D, reference_integer_ops::DepthwiseConvPerChannel.
     """
 
@@ -36,6 +37,7 @@ class DepthwiseConv2d(Op):
         "1HWC", 3, "weights have input channels x multiplier channels", _channels
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=3, bias=2)
+    stored: ClassVar[tuple[int, ...]] = (1,)
 
     stride: Pair = (1, 1)
     dilation: Pair = (1, 1)
@@ -62,8 +64,21 @@ class DepthwiseConv2d(Op):
             result = result + bias
         return (_linear.real_clamp(result, self.clamp),)
 
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """The kernel's order of sums."""
+        x, weights, bias = present(inputs, 0), present(inputs, 1), optional(inputs, 2)
+        axes = self.axes(x.shape, weights.shape)
+        arrays = (x, weights.transpose(3, 1, 2, 0), bias)
+        return (_linear.float_sums(sig, arrays, axes, x.shape[3], self.clamp),)
+
+    def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
+        """Height and width, for shapes of input and weights."""
+        return forward_axes(x[1:3], weights[1:3], self.stride, self.dilation, self.padding)
+
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out, int32 bias."""
+        """int8 in and out, int32 bias; or int32 without scales."""
+        if sig.outputs[0].quant is None:
+            return self.reference(*inputs)
         x, bias = present(inputs, 0), optional(inputs, 2)
         weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
         dtype = _linear.exact_dtype(weights, (0, 1, 2), sig.input(0).elem)

@@ -227,8 +227,10 @@ class _Run:
         if self.mode == "integer":
             # A float result of quantised constants (weights kept small only in flash): real numbers.
             arrays = [
-                array if array is None or kind is None or kind.quant is None else dequantise(array, kind)
-                for array, kind in zip(arrays, step.sig.inputs, strict=True)
+                array
+                if array is None or kind is None or kind.quant is None or place in step.op.stored
+                else dequantise(array, kind)
+                for place, (array, kind) in enumerate(zip(arrays, step.sig.inputs, strict=True))
             ]
             return step.op.float32(step.sig, *arrays)
         return step.op.reference(*arrays)

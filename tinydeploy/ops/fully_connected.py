@@ -10,7 +10,6 @@ import numpy as np
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import (
-    EIGHT_BIT,
     NO_CLAMP,
     Arrays,
     Op,
@@ -42,6 +41,8 @@ class FullyConnected(Op):
 
     x [..., K], weights [O, K], bias [O] or None; y [..., O].
 
+    Floats: float32 sums in the order of k, plus bias; int8 weights are scaled after the sum.
+    int32 without scales: modulo 2**32.
     Integers: int32 accumulators that wrap, times the real ratio of scales (float64), rounded once, halves away from
     zero. A Q31 multiplier with single rounding is the same but for ties and accumulators within 2**-32 of one.
     Source: TFLite FULLY_CONNECTED, reference_integer_ops::FullyConnected of LiteRT 2; ONNX Gemm, MatMul by a constant.
@@ -52,9 +53,10 @@ class FullyConnected(Op):
         count_rule(2, 3),
         Rule("weights are [O, K] where K is the input's last axis", _shapes),
         Rule("bias has one value an output", _bias),
-        EIGHT_BIT,
+        _linear.ACTIVATIONS,
     )
     quant: ClassVar[QuantRule] = QuantRule(weights=1, weights_axis=0, bias=2)
+    stored: ClassVar[tuple[int, ...]] = (1,)
 
     clamp: tuple[float, float] = NO_CLAMP
 
@@ -72,8 +74,16 @@ class FullyConnected(Op):
             result = result + bias
         return (_linear.real_clamp(result, self.clamp),)
 
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """The kernel's order of sums."""
+        x, weights, bias = present(inputs, 0), present(inputs, 1), optional(inputs, 2)
+        result = _linear.float_sums(sig, (x.reshape(-1, x.shape[-1]), weights, bias), (), 1, self.clamp)
+        return (result.reshape(*x.shape[:-1], weights.shape[0]),)
+
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out, int32 bias."""
+        """int8 in and out, int32 bias; or int32 without scales."""
+        if sig.outputs[0].quant is None:
+            return self.reference(*inputs)
         x, bias = present(inputs, 0), optional(inputs, 2)
         weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
         dtype = _linear.exact_dtype(weights, (1,), sig.input(0).elem)

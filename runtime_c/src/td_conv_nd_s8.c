@@ -1,0 +1,29 @@
+/* td_conv_nd_s8.c - int8 with TFLite's double rounding. */
+#include "td_conv_nd.h"
+
+#define TD_X   int8_t
+#define TD_W   int8_t
+#define TD_SUM uint32_t
+#define TD_Y   int8_t
+#define TD_MAC(done, sum, x, w)                                                                                        \
+    ((sum) + (uint32_t)(((x) + (done)->params->x_offset) * ((w) + (done)->params->w_offset)))
+
+typedef struct {
+    const td_conv_nd_s8_params *params;
+    const td_exact *requant;
+} td_done;
+
+static inline int8_t td_finish(const td_done *restrict done, int32_t channel, uint32_t sum)
+{
+    const int32_t y = td_requant_exact((int32_t)sum, done->requant + channel, done->params->zero_point);
+    return (int8_t)td_clamp(y, done->params->act_min, done->params->act_max);
+}
+
+#include "td_conv_nd_body.h"
+
+void td_conv_nd_s8(const td_conv_nd_s8_params *restrict p, const int8_t *x, const int8_t *weights,
+                   const td_exact *restrict requant, int8_t *out)
+{
+    const td_done done = {p, requant};
+    td_conv_nd(&p->axes, &done, x, weights, out);
+}
