@@ -3,63 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Type
+from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier, wrap_int32
 from tinydeploy.ops import _linear
-from tinydeploy.ops._op import (
-    NO_CLAMP,
-    Arrays,
-    Op,
-    QuantRule,
-    Rule,
-    Signature,
-    Types,
-    count_rule,
-    optional,
-    present,
-)
-
-
-def _axes(op: Any, inputs: Types) -> bool:
-    x = optional(inputs, 0)
-    if x is None or not op.axes or len(set(op.axes)) != len(op.axes):
-        return False
-    return all(0 <= axis < x.rank for axis in op.axes)
+from tinydeploy.ops._op import NO_CLAMP, Arrays, QuantRule, Rule, Signature, count_rule, present
+from tinydeploy.ops.reduce import AXES_RULE, Reduction
 
 
 @dataclasses.dataclass(frozen=True)
-class Mean(Op):
+class Mean(Reduction):
     """Mean of x over ``axes`` (counted from the front), which stay as 1 if ``keep_dims``.
 
-    Integers: the int32 sum of the centred inputs times one multiplier that holds the scales and the count.
+    float32: the elements are added one after the other and the sum is divided by their count. Quantised: the int32 sum
+    of the centred inputs times one multiplier that holds the scales and the count. Plain integers: the int64 sum is
+    divided, without the fraction.
     Source: TFLite MEAN, reference_ops::QuantizedMeanOrSum; ONNX ReduceMean, GlobalAveragePool.
     """
 
     name: ClassVar[str] = "mean"
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
-        Rule("axes are different axes of the input, counted from the front", _axes),
+        AXES_RULE,
+        Rule("bool and uint64 have no mean", lambda _, i: present(i, 0).elem not in (Elem.BOOL, Elem.U64)),
     )
     quant: ClassVar[QuantRule] = QuantRule()
-
-    axes: tuple[int, ...] = ()
-    keep_dims: bool = False
-
-    def infer(self, inputs: Types) -> tuple[Type, ...]:
-        """The reduced shape with the input's element type."""
-        self.require(inputs)
-        x = present(inputs, 0)
-        sizes = [(1 if i in self.axes else d) for i, d in enumerate(x.shape) if self.keep_dims or i not in self.axes]
-        return (Type(tuple(sizes), x.elem),)
-
-    def count(self, shape: tuple[int, ...]) -> int:
-        """Elements averaged for one result."""
-        return math.prod(shape[axis] for axis in self.axes)
 
     def multiplier(self, sig: Signature) -> tuple[int, int]:
         """Q31 multiplier and shift from the sum of centred inputs to the output's steps."""
@@ -69,18 +40,30 @@ class Mean(Op):
         return (multiplier << extra) // count, shift - extra
 
     def reference(self, *inputs: Array | None) -> Arrays:
-        """Float32 in and out."""
-        return (np.asarray(present(inputs, 0).mean(axis=self.axes, keepdims=self.keep_dims)),)
+        """Float32, or plain integers."""
+        x = present(inputs, 0)
+        if x.dtype.kind == "f":
+            return (np.asarray(x.mean(axis=self.axes, keepdims=self.keep_dims)),)
+        total = x.sum(axis=self.axes, keepdims=self.keep_dims, dtype=np.int64)
+        quotient = total // self.count(x.shape)
+        upwards = (total < 0) & (quotient * self.count(x.shape) != total)  # towards zero, as C divides
+        return (np.asarray(quotient + upwards).astype(x.dtype),)
+
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """The sum is divided once."""
+        x = present(inputs, 0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (
+                np.asarray((self.in_order(x, np.add) + np.float32(0)) / np.float32(self.count(sig.input(0).shape))),
+            )
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
+        """int8, or plain integers."""
         x = present(inputs, 0)
+        if sig.input(0).quant is None:
+            return self.reference(x)
         raw = x.sum(axis=self.axes, keepdims=self.keep_dims, dtype=np.int64)
         centred = wrap_int32(raw - sig.input(0).zero_point * self.count(sig.input(0).shape))
         multiplier, shift = self.multiplier(sig)
         values = multiply_by_quantised_multiplier(centred, multiplier, shift)
         return (_linear.to_elem(values, NO_CLAMP, sig.outputs[0]),)
-
-    def batchable(self, sig: Signature) -> bool:
-        """True if axis 0 stays."""
-        return 0 not in self.axes

@@ -1,4 +1,4 @@
-"""Mean of int8 over one or two runs of neighbouring axes."""
+"""Mean and sum of int8 over one or two runs of neighbouring axes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from tinydeploy.lower._contract import (
 )
 from tinydeploy.lower._linear import MAX_TERMS, is_s8
 from tinydeploy.ops.mean import Mean
+from tinydeploy.ops.reduce import ReduceSum
 
-OPERATOR = "mean"
+OPERATORS = ("mean", "reduce_sum")
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
     """One offer for int8 where the axes, but for those of length 1, are at most two runs of neighbours."""
     op, sig = ctx.node.op, ctx.signature
-    if not isinstance(op, Mean) or not (is_s8(sig.inputs[0]) and is_s8(sig.outputs[0])):
+    if not isinstance(op, (Mean, ReduceSum)) or not (is_s8(sig.inputs[0]) and is_s8(sig.outputs[0])):
         return []
     shape, kind = sig.input(0).shape, sig.outputs[0]
     count = op.count(shape)
@@ -41,7 +42,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     instructions = sig.input(0).size * 5 + kind.size * (25 if ctx.target.has_long_multiply else 60)
     return [
         Offer(
-            kernel="mean_s8",
+            kernel="mean_s8" if isinstance(op, Mean) else "sum_s8",
             call=Call(
                 "td_mean_s8" if requant.affine else "td_mean_s8_exact",
                 (ParamsArg(), In(0), Tab("requant"), Out(0)),
@@ -80,8 +81,8 @@ def _runs(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...] | No
     return (sizes[0], *(1, 1) * ((5 - len(sizes)) // 2), *sizes[1:])
 
 
-def _scaling(op: Mean, ctx: LowerContext, count: int) -> requantise.Scaling:
-    """The multiplier already holds the count (`Mean.multiplier`), and is not normalised."""
+def _scaling(op: Mean | ReduceSum, ctx: LowerContext, count: int) -> requantise.Scaling:
+    """The multiplier of a mean already holds the count (`Mean.multiplier`), and is not normalised."""
     sig = ctx.signature
     multiplier, shift = op.multiplier(sig)
     return requantise.Scaling(
