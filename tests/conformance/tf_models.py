@@ -3,7 +3,7 @@
     specs = [Spec((1, 8, 8, 3), low=-2, high=2)]
     agree(int8_model(lambda x: tf.nn.relu(tf.nn.conv2d(x, weights, 1, "SAME")), specs), specs)
 
-Integers have to be equal in every bit, floats within 1e-5 of the largest. TensorFlow takes 8 s to load and a model 0.1 to
+Integers have to be equal in every bit, floats within 1e-5 of the largest. TensorFlow takes 8 s to load, a model 0.1 to
 1 s: a quick test converts a handful, longer tables are marked slow.
 """
 
@@ -248,4 +248,4 @@ def kinds(model: bytes) -> list[str]:
     need_module("ai_edge_litert")
     from tinydeploy.frontends.tflite_model import Model
 
-    return [operator.kind for operator in Model(model, "model").operators]
+    return [operator.kind for operator in Model(model, "model").subgraph().operators]

@@ -5,6 +5,7 @@ Source: TensorFlow Lite schema and the documentation of its builtin operators.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from tinydeploy import frontends
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
-from tinydeploy.frontends._common import Builder, checked_shape, model_name, read_file, short, source
-from tinydeploy.frontends.tflite_call import Call, Importer
+from tinydeploy.frontends._common import Builder, checked_shape, make, model_name, read_file, short, source
+from tinydeploy.frontends.tflite_call import Call
+from tinydeploy.frontends.tflite_importer import Importer, Shared
 from tinydeploy.frontends.tflite_model import Model, Operator
-from tinydeploy.ir import Graph, Value
+from tinydeploy.frontends.tflite_tensor import check_readable
+from tinydeploy.ir import Elem, Graph, Type, Value
 
 SUFFIXES = (".tflite", ".lite")
 
@@ -41,27 +44,31 @@ def load(path: Path, input_shapes: Mapping[str, tuple[int, ...]]) -> Graph:
     model = Model(data, str(path))
     graph = Graph(model_name(path), source=source(path, data, "tflite"))
     builder = Builder(graph)
-    importer = Importer(model, builder, reshaped=bool(input_shapes))
+    main = model.subgraph()
+    importer = Importer(Shared(model, builder, bool(input_shapes), _translate), main)
     _add_inputs(importer, input_shapes, str(path))
-    failed: set[int] = set()
-    for operator in model.operators:
-        _translate(importer, operator, failed)
-    for index in model.outputs:
+    try:
+        importer.run()
+    except TinydeployError as error:
+        builder.note(error, str(path))
+    for index in main.outputs:
         try:
-            graph.outputs.append(importer.name(index))
+            graph.outputs.append(_output(importer, index))
         except TinydeployError as error:
             builder.note(error, f"output of {path}")
-    if not model.outputs:
+    if not main.outputs:
         builder.note(InputError(Problem(str(path), "has no output")))
+    _settle_states(graph)
     return builder.finish()
 
 
 def _add_inputs(importer: Importer, shapes: Mapping[str, tuple[int, ...]], where: str) -> None:
     graph, left = importer.builder.graph, dict(shapes)
-    for index in importer.model.inputs:
-        tensor = importer.model.tensor(index)
-        if tensor.data is not None or index in importer.names:
+    for index in importer.subgraph.inputs:
+        tensor = importer.subgraph.tensor(index)
+        if tensor.data is not None or tensor.variable or index in importer.names:
             raise InputError(Problem(where, f"input '{short(tensor.name)}' is a constant or listed twice"))
+        check_readable(tensor, where)
         name = importer.reserve(index)
         kind = tensor.type
         if name in left:
@@ -79,26 +86,66 @@ def _add_inputs(importer: Importer, shapes: Mapping[str, tuple[int, ...]], where
                     f"--input-shape '{name}={','.join(str(d) for d in kind.shape)}' with the sizes you want",
                 )
             )
-        graph.values[name] = Value(name, kind)
-        graph.inputs.append(name)
+        graph.inputs.append(_input(importer, index, name, kind))
     if left:
         known = ", ".join(graph.inputs)
         raise InputError([Problem(f"--input-shape {name}", "no such input", f"inputs are {known}") for name in left])
 
 
-def _translate(importer: Importer, operator: Operator, failed: set[int]) -> None:
+def _input(importer: Importer, index: int, name: str, kind: Type) -> str:
+    """Add an input; legacy uint8 is made int8 at the border. Returns the input's name."""
     builder = importer.builder
-    where = f"operator {operator.index} ({operator.kind})"
+    if not importer.subgraph.tensor(index).shifted:
+        builder.graph.values[name] = Value(name, kind)
+        return name
+    builder.graph.values[name] = Value(name, _unsigned(kind))
+    op = make("quantize", elem=Elem.S8)
+    importer.names[index] = builder.node(
+        op, (name,), stem=f"{name}_int8", origin=f"input '{name}'", quants=(kind.quant,)
+    )[0]
+    return name
+
+
+def _unsigned(kind: Type) -> Type:
+    """The uint8 type that an int8 type was read from."""
+    assert kind.quant is not None
+    points = tuple(z + 128 for z in kind.quant.zero_point)
+    return dataclasses.replace(kind, elem=Elem.U8, quant=dataclasses.replace(kind.quant, zero_point=points))
+
+
+def _output(importer: Importer, index: int) -> str:
+    """The value of an output, in the file's element type and written by a node."""
+    builder, name = importer.builder, importer.name(index)
+    graph, origin = builder.graph, f"output '{short(importer.subgraph.name(index))}'"
+    kind = graph.type(name)
+    if importer.subgraph.tensor(index).shifted:
+        unsigned = _unsigned(kind)
+        op, stem = make("quantize", elem=Elem.U8), f"{name}_uint8"
+        return builder.node(op, (name,), stem=stem, origin=origin, quants=(unsigned.quant,))[0]
+    if graph.constant(name) is not None or any(state.read == name for state in graph.states):
+        op = make("reshape", shape=kind.shape)
+        return builder.node(op, (name,), stem=f"{name}_out", origin=origin, quants=(kind.quant,))[0]
+    return name
+
+
+def _settle_states(graph: Graph) -> None:
+    """A variable that nothing writes is a constant."""
+    for state in [state for state in graph.states if state.write == state.read]:
+        graph.states.remove(state)
+        graph.values[state.read].data = state.initial
+
+
+def _translate(importer: Importer, operator: Operator) -> None:
+    builder, failed = importer.builder, importer.failed
+    where = f"operator {operator.index}{importer.place} ({operator.kind})"
     try:
         translate = OPERATORS.get(operator.kind)
         if translate is None:
             raise _unknown(importer, operator)
-        if importer.reshaped and any(i in failed for i in operator.inputs):
+        if importer.shared.reshaped and any(i in failed for i in operator.inputs):
             raise UnsupportedError([])  # its input shapes are unknown: whatever it says would mislead
         call = Call(importer, operator)
         where = call.origin
-        if not operator.outputs:
-            raise call.damaged("has no output")
         translate(call)
     except TinydeployError as error:
         builder.note(error, where)
@@ -111,8 +158,8 @@ def _translate(importer: Importer, operator: Operator, failed: set[int]) -> None
 
 
 def _unknown(importer: Importer, operator: Operator) -> UnsupportedError:
-    names = ", ".join(f"'{short(importer.model.tensor(i).name)}'" for i in operator.outputs)
-    where = f"operator {operator.index} ({operator.kind}) {names}"
+    names = ", ".join(f"'{short(importer.subgraph.name(i))}'" for i in operator.outputs)
+    where = f"operator {operator.index}{importer.place} ({operator.kind}) {names}"
     if operator.custom or operator.kind == "CUSTOM":
         what = f"is the custom operator '{short(operator.custom)}'"
         hint = "convert without custom and Flex operators"

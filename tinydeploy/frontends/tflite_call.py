@@ -2,68 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from tinydeploy.errors import InputError, Problem, UnsupportedError
-from tinydeploy.frontends._common import Builder, clamp_of, make, same_padding, short
-from tinydeploy.frontends.tflite_model import Model, Operator
+from tinydeploy.frontends._common import clamp_of, make, same_padding, short
+from tinydeploy.frontends.tflite_importer import Importer
+from tinydeploy.frontends.tflite_model import Operator
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, OPTIONS2, PADDINGS
 from tinydeploy.ir import Array, Quant, Type, Value
-
-
-class Importer:
-    """The graph under construction and the names of the tensors in it."""
-
-    def __init__(self, model: Model, builder: Builder, *, reshaped: bool) -> None:
-        self.model = model
-        self.builder = builder
-        self.reshaped = reshaped  # the user gave input shapes, so those in the file no longer hold
-        self.names: dict[int, str] = {}
-
-    def name(self, index: int) -> str:
-        """The value of a tensor: an input, a constant or the result of an earlier operator.
-
-        Raises: InputError if nothing has written it.
-        """
-        if index not in self.names:
-            tensor = self.model.tensor(index)
-            if tensor.data is None:
-                raise InputError(Problem("", f"tensor {index} '{short(tensor.name)}' is read before it is written"))
-            self.names[index] = self.builder.value(tensor.name, tensor.type, tensor.data)
-        return self.names[index]
-
-    def reserve(self, index: int) -> str:
-        """Name for a tensor that is about to be written."""
-        tensor = self.model.tensor(index)
-        if index in self.names or tensor.data is not None:
-            raise InputError(Problem("", f"tensor {index} '{short(tensor.name)}' is written twice"))
-        self.names[index] = self.builder.unique(tensor.name)
-        return self.names[index]
-
-    def declare(self, index: int) -> None:
-        """Give the output of an operator that failed its stated type, so that what follows can be checked too."""
-        if index not in self.names:
-            tensor = self.model.tensor(index)
-            self.names[index] = self.builder.value(tensor.name, tensor.type, tensor.data)
-        elif self.names[index] not in self.builder.graph.values:
-            name = self.names[index]
-            self.builder.graph.values[name] = Value(name, self.model.tensor(index).type)
 
 
 class Call:
     """What a translation sees of its operator."""
 
     def __init__(self, importer: Importer, operator: Operator) -> None:
-        self._importer = importer
+        self.importer = importer
         self._operator = operator
         self._builder = importer.builder
         self.kind = operator.kind
-        names = [f"'{short(importer.model.tensor(i).name)}'" for i in operator.outputs]
-        self.origin = f"operator {operator.index} ({operator.kind}) {', '.join(names)}"
-        self.inputs = tuple(None if i < 0 else importer.name(i) for i in operator.inputs)
+        names = [f"'{short(importer.subgraph.name(i))}'" for i in operator.outputs]
+        self.origin = f"operator {operator.index}{importer.place} ({operator.kind}) {', '.join(names)}".rstrip()
+        self.tensors, self.results = operator.inputs, operator.outputs  # numbers in the file
         self.output_count = len(operator.outputs)
+
+    @functools.cached_property
+    def inputs(self) -> tuple[str | None, ...]:
+        """Names of all inputs; None for an absent one."""
+        return tuple(None if i < 0 else self.importer.name(i) for i in self.tensors)
+
+    def warn(self, text: str) -> None:
+        """Say something once that the user should know of the model."""
+        if text not in self._builder.graph.warnings:
+            self._builder.graph.warnings.append(text)
 
     def refuse(self, what: str, rule: str = "", hint: str = "") -> UnsupportedError:
         """An error for something the file may ask for but we do not do."""
@@ -92,13 +65,13 @@ class Call:
         """The type the file states for an output."""
         if index >= self.output_count:
             raise self.damaged(f"output {index} is missing")
-        return self._importer.model.tensor(self._operator.outputs[index]).type
+        return self.importer.subgraph.tensor(self.results[index]).type
 
     def intermediate_type(self, index: int) -> Type:
         """The type the file states for an intermediate tensor of a quantised LSTM."""
         if index >= len(self._operator.intermediates):
             raise self.damaged(f"intermediate tensor {index} is missing")
-        return self._importer.model.tensor(self._operator.intermediates[index]).type
+        return self.importer.subgraph.tensor(self._operator.intermediates[index]).type
 
     def data(self, index: int) -> Array | None:
         """Content of a constant input, else None."""
@@ -168,39 +141,59 @@ class Call:
         self, operator: str, inputs: tuple[str | None, ...], quant: Quant | None = None, **attributes: Any
     ) -> str:
         """Add a node whose one result stays inside this operator; return its name."""
-        stem = f"{operator}_{self._operator.index}"
-        return self._builder.node(make(operator, **attributes), inputs, stem=stem, origin=self.origin, quants=(quant,))[
-            0
-        ]
+        return self._node(operator, inputs, None, (quant,), attributes)[0]
 
     def emit(self, operator: str, inputs: tuple[str | None, ...], **attributes: Any) -> None:
         """Add the node that writes this operator's outputs."""
-        op = make(operator, **attributes)
-        outputs = self._operator.outputs
-        self._builder.node(
-            op,
-            inputs,
-            stem=f"{operator}_{self._operator.index}",
-            origin=self.origin,
-            outputs=[self._importer.reserve(i) for i in outputs],
-            quants=[self._importer.model.tensor(i).type.quant for i in outputs],
-        )
+        self.emit_with(operator, inputs, (), **attributes)
+
+    def emit_with(
+        self, operator: str, inputs: tuple[str | None, ...], more: tuple[Quant | None, ...], /, **attributes: Any
+    ) -> tuple[str, ...]:
+        """`emit` an operator that makes more results than the file's (states of an LSTM); return the names of those.
+
+        ``more``: their quantisation.
+        """
+        if not self.results:
+            raise self.damaged("has no output")
+        names = [self.importer.reserve(i) for i in self.results]
+        names += [self._builder.unique(f"{operator}_{self._operator.index}_state") for _ in more]
+        quants = [self.importer.subgraph.tensor(i).type.quant for i in self.results]
+        made = self._node(operator, inputs, names, (*quants, *more), attributes)
         self._compare()
+        return made[len(self.results) :]
+
+    def _node(
+        self,
+        operator: str,
+        inputs: tuple[str | None, ...],
+        outputs: list[str] | None,
+        quants: tuple[Quant | None, ...],
+        attributes: dict[str, Any],
+    ) -> tuple[str, ...]:
+        op = make(operator, **attributes)
+        stem = f"{operator}_{self._operator.index}"
+        made = self._builder.node(op, inputs, stem=stem, origin=self.origin, outputs=outputs, quants=quants)
+        self.importer.fold(made)
+        return made
+
+    def assign(self, index: int, name: str) -> None:
+        """Give a variable, which is input ``index``, the content it has from now on."""
+        self.importer.shared.write(self.importer.variable(self.tensors[index]), name)
 
     def emit_constant(self, data: Array) -> None:
         """The operator's one output is known now: it becomes a constant."""
-        index = self._operator.outputs[0]
-        stated = self.output_type()
-        name = self._importer.reserve(index)
+        stated, index = self.output_type(), self.results[0]
+        name = self.importer.reserve(index)
         kind = Type(tuple(data.shape), stated.elem, stated.quant)
         self._builder.graph.values[name] = Value(name, kind, np.array(data, stated.elem.dtype, order="C"))
         self._compare()
 
     def _compare(self) -> None:
-        for index in self._operator.outputs:
-            tensor = self._importer.model.tensor(index)
-            made = self.type(self._importer.names[index])
+        for index in self.results:
+            tensor = self.importer.subgraph.tensor(index)
+            made = self.type(self.importer.names[index])
             if made.elem is not tensor.type.elem:
                 raise self.refuse(f"makes {made}, the file says {tensor.type}", "element types have to agree")
-            if tensor.fixed and not self._importer.reshaped and made.shape != tensor.type.shape:
+            if tensor.fixed and not self.importer.shared.reshaped and made.shape != tensor.type.shape:
                 raise self.damaged(f"makes {made}, the file says {tensor.type}")
