@@ -5,6 +5,8 @@ PY := .venv/bin/python
 # tests run in two processes: this is what a small machine has, and the builds inside them use the rest
 PYTEST := $(PY) -m pytest -n 2 --dist worksteal -q
 DEADLINE ?=
+# for each reader
+FUZZ_SECONDS ?= 600
 
 demo: ; @tools/setup.sh demo && $(PY) examples/digits/run.py
 
@@ -33,7 +35,7 @@ golden: .setup
 	$(PY) -m pytest -q tests/golden --rewrite-golden
 
 fuzz: .setup
-	$(PY) -m pytest -q tests/fuzz -m "slow or not slow"
+	for suffix in .tflite .h5 .keras .onnx; do $(PY) -m tests.fuzz.run $$suffix --seconds $(FUZZ_SECONDS) || exit 1; done
 
 clean:
 	rm -rf out dist .pytest_cache .mypy_cache .ruff_cache
