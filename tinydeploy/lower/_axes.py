@@ -47,9 +47,8 @@ def axes_access(ctx: LowerContext, axes: Sequence[Axis], batch: int, constant: S
     """
     sig = ctx.signature
     depth, height, _ = three(axes)
-    x, y = sig.input(0), sig.outputs[0]
+    x = sig.input(0)
     in_row = x.size // (batch * depth.size * height.size) * x.elem.dtype.itemsize
-    out_row = y.size // (batch * depth.out * height.out) * y.elem.dtype.itemsize
     (low_plane, high_plane), (low_line, high_line) = _touched(depth), _touched(height)
     low = (low_plane[:, None] * height.size + low_line).ravel()
     high = (high_plane[:, None] * height.size + high_line).ravel()
@@ -61,11 +60,12 @@ def axes_access(ctx: LowerContext, axes: Sequence[Axis], batch: int, constant: S
         np.where(empty, 0, ((starts + high + 1) * in_row).ravel()),
     )
     steps = np.arange(len(empty), dtype=np.int64)
+    rows = [kind.size // len(empty) * kind.elem.dtype.itemsize for kind in sig.outputs]
     spans: list[Span | None] = [None if constant[0] else reads]
     for kind, fixed in zip(sig.inputs[1:], constant[1:], strict=True):
         size = 0 if kind is None else kind.size * kind.elem.dtype.itemsize
         spans.append(None if fixed else Span(np.zeros_like(steps), np.full_like(steps, size)))
-    return AccessPlan(tuple(spans), (Span(steps * out_row, (steps + 1) * out_row),), reads_first=False)
+    return AccessPlan(tuple(spans), tuple(Span(steps * row, (steps + 1) * row) for row in rows), reads_first=False)
 
 
 def _touched(axis: Axis) -> tuple[Bytes, Bytes]:

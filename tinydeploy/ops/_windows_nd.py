@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -67,6 +67,14 @@ def transposed_axes(
     return tuple(made)
 
 
+def taps_of(axes: Sequence[Axis]) -> Iterator[tuple[Sizes, tuple[slice, ...], tuple[slice, ...]]]:
+    """Every tap in rising order: its index, the outputs that it serves and the inputs that it reads, samples first."""
+    for taps in itertools.product(*(range(axis.taps) for axis in axes)):
+        pairs = [axis.slices(k) for axis, k in zip(axes, taps, strict=True)]
+        outputs, inputs = tuple(out for out, _ in pairs), tuple(place for _, place in pairs)
+        yield taps, (slice(None), *outputs), (slice(None), *inputs)
+
+
 def window_sums(x: Array, weights: Array, axes: Sequence[Axis], groups: int) -> Array:
     """``y[n, ..., o] = sum of x[n, ..., c] * w[o, taps ..., c]`` in the arrays' own arithmetic.
 
@@ -80,12 +88,11 @@ def window_sums(x: Array, weights: Array, axes: Sequence[Axis], groups: int) -> 
     # [taps ..., depth, groups, outputs of a group]
     split = weights.reshape(groups, outputs // groups, *weights.shape[1:])
     ordered = np.ascontiguousarray(np.moveaxis(split, (0, 1), (-2, -1)))
-    for taps in itertools.product(*(range(axis.taps) for axis in axes)):
-        pairs = [axis.slices(k) for axis, k in zip(axes, taps, strict=True)]
-        target = sums[(slice(None), *(out for out, _ in pairs))]
-        source = grouped[(slice(None), *(place for _, place in pairs))]
+    for taps, to, at in taps_of(axes):
+        target, source = sums[to], grouped[at]
         product = np.empty(target.shape, x.dtype)
         for channel in range(depth):
-            np.multiply(source[..., channel, np.newaxis], ordered[(*taps, channel)], out=product)
+            factors = ordered[taps][channel]
+            np.multiply(source[..., channel, np.newaxis], factors, out=product)
             np.add(target, product, out=target)
     return sums.reshape(x.shape[0], *outs, outputs)

@@ -5,23 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
-
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _linear, _pool
-from tinydeploy.ops._op import (
-    NO_CLAMP,
-    Arrays,
-    Op,
-    QuantRule,
-    Rule,
-    Signature,
-    Types,
-    clamp_limits,
-    present,
-    require_tied,
-)
-from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane, tap
+from tinydeploy.ops import _pool
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, present
+from tinydeploy.ops._windows import Padding, Pair
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,44 +32,20 @@ class AveragePool2d(Op):
     padding: Padding = (0, 0, 0, 0)
     count_include_pad: bool = False
     clamp: tuple[float, float] = NO_CLAMP
+    dilation: Pair = (1, 1)
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """[N, OH, OW, C] with the input's element type."""
         self.require(inputs)
-        return _pool.infer(inputs, self.kernel, self.stride, (1, 1), self.padding)
-
-    def counts(self, shape: tuple[int, ...]) -> Array:
-        """Positions counted in each window of an NHWC ``shape``: int64 [1, OH, OW, 1]."""
-        ones = pad_plane(np.ones((1, *shape[1:3], 1), np.int64), self.padding, 1 if self.count_include_pad else 0)
-        return self._sum(ones, out_plane(shape, self.kernel, self.stride, (1, 1), self.padding))
-
-    def _sum(self, padded: Array, plane: Pair) -> Array:
-        total = np.zeros((padded.shape[0], *plane, padded.shape[3]), padded.dtype)
-        for row in range(self.kernel[0]):
-            for column in range(self.kernel[1]):
-                total += tap(padded, row, column, self.stride, (1, 1), plane)
-        return total
-
-    def _window_sums(self, x: Array, pad_value: int) -> Array:
-        plane = out_plane(x.shape, self.kernel, self.stride, (1, 1), self.padding)
-        return self._sum(pad_plane(x, self.padding, pad_value), plane)
+        return _pool.infer(self, inputs)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
-        x = present(inputs, 0)
-        means = self._window_sums(x, 0) / self.counts(x.shape).astype(x.dtype)
-        return (_linear.real_clamp(means, self.clamp),)
+        return _pool.average(self, present(inputs, 0))
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
-        require_tied(self, sig)
-        x, kind = present(inputs, 0), sig.outputs[0]
-        # Padding that counts is a real zero; padding that does not must add nothing to the raw sum.
-        sums = self._window_sums(x.astype(np.int64), kind.zero_point if self.count_include_pad else 0)
-        counts = self.counts(x.shape)
-        rounded = np.where(sums > 0, (sums + counts // 2) // counts, -((-sums + counts // 2) // counts))
-        low, high = clamp_limits(self.clamp, kind)
-        return (np.minimum(np.maximum(rounded, low), high).astype(kind.elem.dtype),)
+        """int8 or int16 in and out."""
+        return _pool.average_integer(self, sig, present(inputs, 0))
 
     def batchable(self, sig: Signature) -> bool:
         """Always."""

@@ -5,23 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
-
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops import _linear, _pool
-from tinydeploy.ops._op import (
-    NO_CLAMP,
-    Arrays,
-    Op,
-    QuantRule,
-    Rule,
-    Signature,
-    Types,
-    clamp_limits,
-    present,
-    require_tied,
-)
-from tinydeploy.ops._windows import Padding, Pair, out_plane, pad_plane, tap
+from tinydeploy.ops import _pool
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, present
+from tinydeploy.ops._windows import Padding, Pair
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,30 +34,15 @@ class MaxPool2d(Op):
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """[N, OH, OW, C] with the input's element type."""
         self.require(inputs)
-        return _pool.infer(inputs, self.kernel, self.stride, self.dilation, self.padding)
-
-    def _maximum(self, x: Array, lowest: float) -> Array:
-        plane = out_plane(x.shape, self.kernel, self.stride, self.dilation, self.padding)
-        padded = pad_plane(x, self.padding, lowest)
-        result = np.full((x.shape[0], *plane, x.shape[3]), lowest, x.dtype)
-        for row in range(self.kernel[0]):
-            for column in range(self.kernel[1]):
-                np.maximum(result, tap(padded, row, column, self.stride, self.dilation, plane), out=result)
-        return result
+        return _pool.infer(self, inputs)
 
     def reference(self, *inputs: Array | None) -> Arrays:
-        """Float32 in and out."""
-        return (_linear.real_clamp(self._maximum(present(inputs, 0), float("-inf")), self.clamp),)
+        """Float32 or plain integers in and out."""
+        return _pool.maximum(self, present(inputs, 0))
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out."""
-        require_tied(self, sig)
-        kind = sig.outputs[0]
-        result = self._maximum(present(inputs, 0), kind.elem.limits[0])
-        if kind.quant is None:
-            return (result,)
-        low, high = clamp_limits(self.clamp, kind)
-        return (np.minimum(np.maximum(result, low), high).astype(kind.elem.dtype),)
+        """Integers in and out."""
+        return _pool.maximum_integer(self, sig, present(inputs, 0))
 
     def batchable(self, sig: Signature) -> bool:
         """Always."""

@@ -18,7 +18,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     op, sig = ctx.node.op, ctx.signature
     if not isinstance(op, AveragePool2d) or not is_s8(sig.inputs[0]) or sig.input(0).shape[0] != 1:
         return []
-    if op.kernel[0] * op.kernel[1] >= MAX_COUNT:
+    if op.dilation != (1, 1) or op.kernel[0] * op.kernel[1] >= MAX_COUNT:
         return []
     plane = window_plane(ctx, op.kernel, (1, 1))
     zero_point = sig.input(0).zero_point
