@@ -163,9 +163,6 @@ def _unknown(importer: Importer, operator: Operator) -> UnsupportedError:
     if operator.custom or operator.kind == "CUSTOM":
         what = f"is the custom operator '{short(operator.custom)}'"
         hint = "convert without custom and Flex operators"
-    elif operator.kind in ("WHILE", "IF", "CALL_ONCE", "CALL"):
-        what = "runs another subgraph"
-        hint = "convert with unrolled loops and constant conditions"
     elif operator.kind in ("ARG_MAX", "ARG_MIN", "TOPK_V2"):
         what = "is not supported"
         hint = "end the model at the scores this is computed from, and choose among them in the application"

@@ -9,10 +9,10 @@ import numpy as np
 
 from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import clamp_of, make, same_padding, short
-from tinydeploy.frontends.tflite_importer import Importer
+from tinydeploy.frontends.tflite_importer import Importer, Variable
 from tinydeploy.frontends.tflite_model import Operator
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, OPTIONS2, PADDINGS
-from tinydeploy.ir import Array, Quant, Type, Value
+from tinydeploy.ir import Array, Graph, Quant, Type, Value
 
 
 class Call:
@@ -55,7 +55,17 @@ class Call:
 
     def optional(self, index: int) -> str | None:
         """Name of an input or None."""
-        return self.inputs[index] if index < len(self.inputs) else None
+        absent = index >= len(self.tensors) or self.tensors[index] < 0
+        return None if absent else self.importer.name(self.tensors[index])
+
+    @property
+    def graph(self) -> Graph:
+        """The graph under construction."""
+        return self._builder.graph
+
+    def constant(self, name: str | Variable) -> Array | None:
+        """Content of a value that is a constant, else None."""
+        return None if isinstance(name, Variable) else self._builder.graph.constant(name)
 
     def type(self, name: str) -> Type:
         """Type of a value."""

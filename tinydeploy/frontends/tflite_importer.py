@@ -14,9 +14,10 @@ from tinydeploy.frontends.tflite_tensor import check_readable
 from tinydeploy.ir import Array, State, Type, Value
 from tinydeploy.ops._op import Signature
 
-MAX_OPERATORS = 1 << 15  # translated in all, with the bodies of loops as often as they run
+MAX_OPERATORS = 1 << 14  # translated in all, with the bodies of loops as often as they run
 MAX_DEPTH = 16
 MAX_FOLDED = 1 << 20  # elements of a result that is computed while reading
+MAX_FOLDED_IN_ALL = 1 << 26
 
 
 @dataclasses.dataclass
@@ -37,6 +38,7 @@ class Shared:
     translate: Callable[[Importer, Operator], None]
     variables: dict[tuple[object, ...], Variable] = dataclasses.field(default_factory=dict)
     operators: int = 0
+    folded: int = 0  # elements
 
     def variable(self, key: tuple[object, ...], name: str) -> Variable:
         """The variable of that key; made at its first use."""
@@ -168,8 +170,10 @@ class Importer:
         sig = Signature.of(graph, node)
         if any(a is None and n is not None for a, n in zip(arrays, node.inputs, strict=True)) or not node.inputs:
             return
-        if any(kind.size > MAX_FOLDED for kind in sig.outputs) or node.op.macs(sig) > MAX_FOLDED:
+        size = sum(kind.size for kind in sig.outputs)
+        if max(size, node.op.macs(sig)) > MAX_FOLDED or self.shared.folded + size > MAX_FOLDED_IN_ALL:
             return
+        self.shared.folded += size
         plain = all(kind is None or kind.quant is None for kind in (*sig.inputs, *sig.outputs))
         try:
             results = node.op.reference(*arrays) if plain else node.op.integer(sig, *arrays)
@@ -196,6 +200,8 @@ class Importer:
         for index, operand in zip(subgraph.inputs, operands, strict=True):
             inner.bind(index, operand)
         inner.run()
+        if inner.failed:
+            raise UnsupportedError([])  # the reasons have been noted
         return [inner.operand(index) for index in subgraph.outputs]
 
     def operand(self, index: int) -> str | Variable:

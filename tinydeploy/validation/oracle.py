@@ -11,7 +11,7 @@ import dataclasses
 import importlib.metadata
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from tinydeploy.ops.execute import run_float, run_integer
 
 FLOAT_TOLERANCE = 1e-4  # of the largest output value, or of 1 if all are smaller
 HEAVY_MACS = 30_000_000
+STEPS = 3  # of models that remember
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,13 +32,15 @@ class Oracle:
     """A loaded model. ``run`` takes arrays [samples, ...shape] in the order of the model's inputs, returns its outputs.
 
     ``inside``: intermediate tensors of one sample by name, where the runtime tells them. ``names``: those of the inputs
-    and those of the outputs, where they are the ones in the file.
+    and those of the outputs, where they are the ones in the file. ``stream``: as ``run`` for [samples, steps, ...shape]
+    arrays, where what the runtime itself remembers passes from step to step and is new for every sample.
     """
 
     text: str
     run: Callable[[list[Array]], list[Array]]
     inside: Callable[[list[Array]], dict[str, Array]] | None = None
     names: tuple[list[str], list[str]] | None = None
+    stream: Callable[[list[Array]], list[Array]] | None = None
 
 
 class _Unavailable(Exception):
@@ -55,19 +58,22 @@ def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
     try:
         oracle = _open(Path(path), graph)
         plain = _without_states(graph, oracle)
-        feeds = _random_feeds(plain, seed)
-        theirs = _guarded(lambda: oracle.run(list(feeds.values())), oracle.text)
+        steps = STEPS if plain.states else None
+        feeds = _random_feeds(plain, seed, steps)
+        ask = oracle.run if steps is None else oracle.stream
+        assert ask is not None
+        theirs = _guarded(lambda: ask(list(feeds.values())), oracle.text)
     except _Unavailable as reason:
         graph.warnings.append(f"the imported graph was not compared with the model's own runtime: {reason}")
         return None
     run = run_integer if graph.is_quantised() else run_float
-    ours = run(plain, feeds)
+    ours = run(plain, feeds, steps=steps is not None)
     if len(theirs) != len(plain.outputs):
         raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(plain.outputs)}")
     for name, other in zip(plain.outputs, theirs, strict=True):
         fault = _compare(ours[name], np.asarray(other), plain.type(name))
         if fault:
-            first = _first_difference(oracle, plain, feeds, run)
+            first = _first_difference(oracle, plain, feeds, run) if steps is None else ""
             raise _disagreement(path, oracle, f"output {name!r}: {fault}{first}")
     return oracle.text
 
@@ -110,31 +116,39 @@ def _guarded(run: Callable[[], Any], text: str) -> Any:
 
 
 def _without_states(graph: Graph, oracle: Oracle) -> Graph:
-    """The graph as the file has it: states are inputs and outputs."""
+    """The graph as the file has it: states that are inputs and outputs there are so again, others stay states."""
     if not graph.states:
         return graph
-    inputs = {*graph.inputs, *(state.read for state in graph.states)}
-    outputs = {*graph.outputs, *(state.write for state in graph.states)}
+    given = [state for state in graph.states if oracle.names is not None and state.read in oracle.names[0]]
+    if oracle.names is not None and oracle.stream is not None and not given:
+        return graph
+    inputs = {*graph.inputs, *(state.read for state in given)}
+    outputs = {*graph.outputs, *(state.write for state in given)}
     if oracle.names is None or (inputs, outputs) != tuple(set(names) for names in oracle.names):
         raise _Unavailable(f"it is not known which inputs and outputs of {oracle.text} are the states")
     plain = graph.copy()
-    plain.inputs, plain.outputs, plain.states = *oracle.names, []
+    plain.inputs, plain.outputs = oracle.names
+    plain.states = [state for state in plain.states if state.read not in plain.inputs]
     return plain
 
 
-def _random_feeds(graph: Graph, seed: int) -> dict[str, Array]:
-    """Whole range for integers; for floats a small, a normal and an image-like sample, since nobody knows the range."""
+def _random_feeds(graph: Graph, seed: int, steps: int | None = None) -> dict[str, Array]:
+    """Arrays [samples, ...shape], or [samples, steps, ...shape].
+
+    The whole range for integers; for floats a small, a normal and an image-like sample, since nobody knows the range.
+    """
     generator = np.random.default_rng(seed)
     macs = sum(node.op.macs(Signature.of(graph, node)) for node in graph.nodes)
     scales = (1.0,) if macs > HEAVY_MACS else (0.1, 1.0, 100.0)
     feeds: dict[str, Array] = {}
     for name in graph.inputs:
         kind = graph.type(name)
+        each = kind.shape if steps is None else (steps, *kind.shape)
         if kind.elem.is_float:
-            feeds[name] = np.stack([generator.standard_normal(kind.shape) * s for s in scales]).astype(kind.elem.dtype)
+            feeds[name] = np.stack([generator.standard_normal(each) * s for s in scales]).astype(kind.elem.dtype)
         else:
             low, high = kind.elem.limits if kind.quant is not None or kind.elem.bits <= 8 else (0, 1)
-            shape = (len(scales), *kind.shape)
+            shape = (len(scales), *each)
             feeds[name] = generator.integers(low, high, shape, endpoint=True).astype(kind.elem.dtype)
     return feeds
 
@@ -219,12 +233,17 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
             model.set_tensor(detail["index"], np.array(array, detail["dtype"], order="C"))
         model.invoke()
 
-    def run(feeds: list[Array]) -> list[Array]:
+    def over(model: Any, feeds: Sequence[Array]) -> list[Array]:
         results: list[list[Array]] = []
         for sample in zip(*feeds, strict=True):
             invoke(model, list(sample))
             results.append([model.get_tensor(detail["index"]).copy() for detail in model.get_output_details()])
         return [np.stack(column) for column in zip(*results, strict=True)]
+
+    def stream(feeds: list[Array]) -> list[Array]:
+        # A new interpreter is the only way to forget: variables keep their content as long as it lives.
+        samples = [over(prepare(), sample) for sample in zip(*feeds, strict=True)]
+        return [np.stack(column) for column in zip(*samples, strict=True)]
 
     def inside(feeds: list[Array]) -> dict[str, Array]:
         whole = prepare(experimental_preserve_all_tensors=True)
@@ -237,7 +256,7 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
 
     model = _guarded(prepare, text)
     names = [d["name"] for d in model.get_input_details()], [d["name"] for d in model.get_output_details()]
-    return Oracle(text, run, inside, names)
+    return Oracle(text, lambda feeds: over(model, feeds), inside, names, stream)
 
 
 def _onnxruntime(path: Path) -> Oracle:

@@ -251,11 +251,11 @@ def test_all_problems_are_listed_at_once(tmp_path) -> None:
     model.op("CUSTOM", [x], [a], custom="MyOp")
     model.op("RFFT2D", [a], [b], version=3)
     model.op("TANH", [b], [c])
-    model.op("WHILE", [c], [d])
+    model.op("CUSTOM", [c], [d], custom="FlexRelu")
     text = refused(model, tmp_path)
     assert "operator 0 (CUSTOM) 't1': is the custom operator 'MyOp'" in text
     assert "operator 1 (RFFT2D) 't2': is not supported (version 3)" in text
-    assert "operator 3 (WHILE) 't4': runs another subgraph" in text
+    assert "operator 3 (CUSTOM) 't4': is the custom operator 'FlexRelu'" in text
     assert "TANH" not in text
 
 

@@ -29,6 +29,12 @@ class TfliteModel:
     def __init__(self) -> None:
         self.tensors: list[dict[str, Any]] = []
         self.operators: list[dict[str, Any]] = []
+        self.subgraphs: list[tuple[TfliteModel, list[int], list[int]]] = []
+
+    def subgraph(self, inner: TfliteModel, inputs, outputs) -> int:
+        """Add a subgraph that operators of any subgraph may run; returns its number."""
+        self.subgraphs.append((inner, inputs, outputs))
+        return len(self.subgraphs)
 
     def tensor(self, shape, elem="float32", data=None, *, name=None, scale=None, zero=0, axis=0, **more) -> int:
         """``scale`` and ``zero``: a number or a list; ``more``: signature, variable, sparse, raw (the buffer)."""
@@ -53,28 +59,29 @@ class TfliteModel:
     def to_bytes(self, inputs, outputs) -> bytes:
         """The file."""
         b = flatbuffers.Builder(1024)
-        codes = sorted({(o["kind"], o["custom"], o["version"]) for o in self.operators})
-        buffers = [b""] + [self._raw(t) for t in self.tensors]
-        tensors = [self._tensor(b, i + 1, t) for i, t in enumerate(self.tensors)]
-        operators = [self._operator(b, o, codes) for o in self.operators]
-        name = b.CreateString("main")
-        fields = [
-            _offsets(b, tensors),
-            _numbers(b, inputs, "i4"),
-            _numbers(b, outputs, "i4"),
-            _offsets(b, operators),
-            name,
-        ]
-        subgraph = _table(b, [("offset", field) for field in fields])
+        parts = [(self, inputs, outputs), *self.subgraphs]
+        operators = [o for model, _, _ in parts for o in model.operators]
+        codes = sorted({(o["kind"], o["custom"], o["version"]) for o in operators})
+        buffers = [b""]
+        subgraphs = [model._subgraph(b, ins, outs, codes, buffers) for model, ins, outs in parts]
         code_tables = [self._code(b, *code) for code in codes]
         buffer_tables = []
         for raw in buffers:
             content = b.CreateByteVector(raw) if raw else None
             buffer_tables.append(_table(b, [("offset", content)]))
-        parts = [_offsets(b, code_tables), _offsets(b, [subgraph]), b.CreateString("test"), _offsets(b, buffer_tables)]
-        root = _table(b, [("Uint32", 3), *[("offset", part) for part in parts]])
+        lists = [_offsets(b, code_tables), _offsets(b, subgraphs), b.CreateString("test"), _offsets(b, buffer_tables)]
+        root = _table(b, [("Uint32", 3), *[("offset", part) for part in lists]])
         b.Finish(root, b"TFL3")
         return bytes(b.Output())
+
+    def _subgraph(self, b: Any, inputs, outputs, codes: list[Any], buffers: list[bytes]) -> int:
+        first = len(buffers)
+        buffers += [self._raw(t) for t in self.tensors]
+        tensors = [self._tensor(b, first + i, t) for i, t in enumerate(self.tensors)]
+        operators = [self._operator(b, o, codes) for o in self.operators]
+        name = b.CreateString("main")
+        fields = [_offsets(b, tensors), _numbers(b, inputs, "i4"), _numbers(b, outputs, "i4"), _offsets(b, operators)]
+        return _table(b, [("offset", field) for field in (*fields, name)])
 
     def save(self, folder: Path, inputs, outputs, name="model.tflite") -> Path:
         """Write the file into ``folder``."""
