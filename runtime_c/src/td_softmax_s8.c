@@ -1,23 +1,9 @@
 /* td_softmax_s8.c - plain C. */
 #include "td_softmax.h"
 
-#include "td_requant.h"
+#include "td_fixed.h"
 
 #define TD_SUM_INTEGER_BITS 12
-#define TD_48_OVER_17       1515870810 /* Q2.29 */
-#define TD_MINUS_32_OVER_17 (-1010580540)
-
-/* 1 / (1 + x) for x in [0, 1), Q0.31. */
-static int32_t td_one_over_one_plus(uint32_t x)
-{
-    const int32_t half = (int32_t)((x >> 1) + 0x40000000U); /* (1 + x) / 2 */
-    int32_t y = TD_48_OVER_17 + td_srdhm(TD_MINUS_32_OVER_17, half);
-    for (int32_t i = 0; i < 3; i++) {
-        const int32_t error = (1 << 29) - td_srdhm(half, y);
-        y = td_add_wrap(y, td_shl_wrap(td_srdhm(error, y), 2));
-    }
-    return y >= 0x40000000 ? INT32_MAX : td_shl_wrap(y, 1);
-}
 
 static int32_t td_exp_of(const td_softmax_params *restrict p, const int32_t *restrict table, int32_t difference)
 {

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
+from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Types, count_rule, optional, present
 
 
 def _vectors(_: Any, inputs: Types) -> bool:
@@ -42,12 +42,9 @@ class BatchNorm(Op):
         x = present(inputs, 0)
         return (Type(x.shape, x.elem),)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
         x, gamma, beta, mean, variance = (present(inputs, i) for i in range(5))
         factor = gamma / np.sqrt(variance + np.float32(self.epsilon))
         return (x * factor + (beta - mean * factor),)
-
-    def batchable(self, sig: Signature) -> bool:
-        """True where the channels are not axis 0."""
-        return sig.input(0).rank >= 2

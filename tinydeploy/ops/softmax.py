@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.numerics import fixed
+from tinydeploy.numerics import fixed, float32
 from tinydeploy.numerics.requantise import (
     multiply_by_quantised_multiplier,
     quantise_multiplier,
@@ -19,6 +19,7 @@ from tinydeploy.numerics.requantise import (
 from tinydeploy.numerics.wide import softmax16, softmax_multiplier
 from tinydeploy.ops import _int16
 from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
+from tinydeploy.ops._sums import ordered_sum
 
 DIFF_INTEGER_BITS = 5  # Q5.26 for the differences from the maximum
 SUM_INTEGER_BITS = 12  # Q12.19 for the sum of exponentials
@@ -62,6 +63,15 @@ class Softmax(Op):
         x = present(inputs, 0)
         exponentials = np.exp((x - x.max(axis=self.axis, keepdims=True)) * x.dtype.type(self.beta))
         return (exponentials / exponentials.sum(axis=self.axis, keepdims=True),)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Float32 in and out: the sum in rising order, one division a sum."""
+        x = np.moveaxis(present(inputs, 0), self.axis, -1)
+        difference = x - np.fmax.reduce(x, axis=-1, keepdims=True)
+        exponentials = float32.exp(difference * np.float32(self.beta))
+        y = exponentials * (np.float32(1) / ordered_sum(exponentials))
+        return (np.moveaxis(y, -1, self.axis),)
 
     def table(self, kind: Type) -> Array:
         """``exp(-d * scale * beta)`` in Q0.31 for d = 0 .. 255, int64; 0 where TFLite skips the term."""

@@ -1,4 +1,4 @@
-"""Softmax along the last axis, from a table of exponentials."""
+"""Softmax: int8 along the last axis from a table of exponentials, float32 along any."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from tinydeploy.ir import Elem
 from tinydeploy.lower._contract import (
-    AccessPlan,
     Call,
     Cost,
     In,
@@ -16,11 +16,11 @@ from tinydeploy.lower._contract import (
     Out,
     Params,
     ParamsArg,
-    Span,
     Tab,
     Table,
 )
 from tinydeploy.lower._linear import is_s8
+from tinydeploy.lower._lines import line_access, row_access
 from tinydeploy.ops.softmax import Softmax
 
 OPERATOR = "softmax"
@@ -28,13 +28,15 @@ MAX_DEPTH = 4095  # equal inputs whose Q12.19 sum stays in int32
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for int8 where the axis is the last that is longer than 1."""
+    """One offer for float32, or for int8 where the axis is the last that is longer than 1."""
     op, sig = ctx.node.op, ctx.signature
-    if not isinstance(op, Softmax) or not is_s8(sig.inputs[0]) or not is_s8(sig.outputs[0]):
+    if not isinstance(op, Softmax):
         return []
     shape, out = sig.input(0).shape, sig.outputs[0]
+    if sig.input(0).elem is Elem.F32:
+        return [float_offer("softmax_f32", shape, op.axis, op.beta)]
     depth = shape[op.axis]
-    if math.prod(shape[op.axis + 1 :]) != 1 or depth > MAX_DEPTH:
+    if not (is_s8(sig.inputs[0]) and is_s8(out)) or math.prod(shape[op.axis + 1 :]) != 1 or depth > MAX_DEPTH:
         return []
     if (out.scale, out.zero_point) != (1 / 256, -128):
         return []
@@ -62,12 +64,17 @@ def offers(ctx: LowerContext) -> list[Offer]:
     ]
 
 
-def row_access(rows: int, depth: int) -> AccessPlan:
-    """Row after row: the row is read whole, then read and written element by element."""
-    start = np.repeat(np.arange(rows, dtype=np.int64) * depth, depth + 1)
-    element = np.tile(np.arange(-1, depth, dtype=np.int64), rows)
-    first = element < 0
-    low = start + np.where(first, 0, element)
-    reads = Span(low, start + np.where(first, depth, element + 1))
-    writes = Span(low, np.where(first, low, low + 1))
-    return AccessPlan((reads,), (writes,), reads_first=True)
+def float_offer(kernel: str, shape: tuple[int, ...], axis: int, beta: float) -> Offer:
+    """The offer of softmax or its logarithm in float32."""
+    outer, depth, inner = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    size = math.prod(shape)
+    fields = (("outer", outer), ("depth", depth), ("inner", inner), ("beta", float(np.float32(beta))))
+    return Offer(
+        kernel=kernel,
+        call=Call(f"td_{kernel}", (ParamsArg(), In(0), Out(0))),
+        access=line_access(outer, depth, inner, 4),
+        headers=("td_softmax_f32.h",),
+        sources=("td_softmax_f32.c", "td_math.c"),
+        params=Params("td_softmax_f32_params", fields),
+        cost=Cost(70 * size + 60 * outer * inner, 100 * size + 100 * outer * inner),
+    )

@@ -1,0 +1,43 @@
+/* td_lstm_f32.c - plain C. */
+#include "td_gates.h"
+
+/* One unit's new cell state and hidden state from the sums of its gates i, o, f, g, which lie `hidden` apart. */
+static void td_lstm_unit(const td_lstm_params *restrict p, const float *sums, int32_t j, float *c, float *h)
+{
+    const int32_t size = p->hidden;
+    const float *const peephole = p->peephole != NULL ? p->peephole + j : NULL;
+    float i = sums[j];
+    float o = sums[size + j];
+    float f = sums[2 * size + j];
+    if (peephole != NULL) {
+        i += peephole[0] * *c;
+        f += peephole[2 * size] * *c;
+    }
+    i = td_gate(&p->f, i, p->clip);
+    f = p->input_forget ? 1.0F - i : td_gate(&p->f, f, p->clip);
+    *c = f * *c + i * td_gate(&p->g, sums[3 * size + j], p->clip);
+    if (peephole != NULL) {
+        o += peephole[size] * *c;
+    }
+    *h = td_gate(&p->f, o, p->clip) * p->h.apply(*c, p->h.alpha, p->h.beta);
+}
+
+void td_lstm_f32(const td_lstm_params *restrict p, const float *x, const float *w, const float *r, float *y, float *h,
+                 float *c, float *scratch)
+{
+    const int32_t size = p->hidden;
+    for (int32_t i = 0; i < p->steps * p->batch; i++) {
+        const int32_t sample = i % p->batch * size;
+        for (int32_t row = 0; row < 4 * size; row++) {
+            float sum = p->bias != NULL ? p->bias[row] + p->bias[4 * size + row] : 0.0F;
+            sum = td_gate_sum(sum, x, w + row * p->inputs, p->inputs);
+            scratch[row] = td_gate_sum(sum, h + sample, r + row * size, size);
+        }
+        for (int32_t j = 0; j < size; j++) {
+            td_lstm_unit(p, scratch, j, c + sample + j, h + sample + j);
+            y[j] = h[sample + j];
+        }
+        x += p->inputs;
+        y += size;
+    }
+}

@@ -1,0 +1,127 @@
+"""What the recurrent kernels share: parameters of activations and biases, states, and when bytes are touched."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from tinydeploy.ir import Elem
+from tinydeploy.lower._contract import (
+    AccessPlan,
+    Argument,
+    Call,
+    Cost,
+    In,
+    LowerContext,
+    Offer,
+    Out,
+    Params,
+    ParamsArg,
+    Scratch,
+    Span,
+    Symbol,
+    Table,
+)
+from tinydeploy.lower._operands import operands
+from tinydeploy.ops import _recurrent
+
+_STEPS = 4096  # steps of an access plan at most
+_LETTERS = "fgh"  # members of the C structs, in the order of the operator's activations
+
+
+def recurrent_offer(
+    ctx: LowerContext, kernel: str, states: int, scratch: int, extra: dict[str, int], peephole: bool = False
+) -> list[Offer]:
+    """The offer of a recurrent node in float32, where its bias and peepholes are constants.
+
+    ``states``: how many the operator has (inputs 4 on, outputs 1 on). ``scratch``: floats for each hidden unit.
+    ``extra``: more fields of the C struct.
+    """
+    sig = ctx.signature
+    if any(kind is not None and kind.elem is not Elem.F32 for kind in sig.inputs):
+        return []
+    fixed = {"bias": 3, "peephole": 6} if peephole else {"bias": 3}
+    if any(_is_computed(ctx, index) for index in fixed.values()):
+        return []
+    tables = [
+        Table(name, "float", data.astype(np.float32).ravel())
+        for name, index in fixed.items()
+        if (data := ctx.constant(index)) is not None
+    ]
+    given = {table.name for table in tables}
+    steps, batch, inputs = sig.input(0).shape
+    hidden = sig.input(2).shape[1]
+    fields: list[tuple[str, int | float | str | Symbol]] = [
+        *(("steps", steps), ("batch", batch), ("inputs", inputs), ("hidden", hidden)),
+        ("clip", float(np.float32(getattr(ctx.node.op, "clip", 0.0)))),
+        ("bias", "bias" if "bias" in given else 0),
+        *_activations(ctx.node.op),
+        *extra.items(),
+        *((("peephole", "peephole" if "peephole" in given else 0),) if peephole else ()),
+    ]
+    weights, more = operands(ctx, ("w", "r"), first=1)
+    first, starts = operands(ctx, ("h0", "c0")[:states], first=4)
+    size = batch * hidden
+    begin = [Call("td_state_begin", (first[i], size, Out(1 + i))) for i in range(states)]
+    outs: tuple[Argument, ...] = tuple(Out(i) for i in range(1 + states))
+    run = Call(f"td_{kernel}", (ParamsArg(), In(0), *weights, *outs, Scratch()))
+    macs = ctx.node.op.macs(sig)
+    return [
+        Offer(
+            kernel=kernel,
+            call=dataclasses.replace(begin[0], then=(*begin[1:], run)),
+            access=_access(ctx, states),
+            headers=("td_recurrent.h",),
+            sources=(f"td_{kernel}.c", "td_recurrent.c", "td_activations.c", "td_math.c"),
+            tables=(*tables, *more, *starts),
+            params=Params(f"td_{kernel.removesuffix('_f32')}_params", tuple(fields)),
+            scratch_bytes=4 * scratch * hidden,
+            cost=Cost(5 * macs + 250 * steps * size, 8 * macs + 400 * steps * size),
+        )
+    ]
+
+
+def _is_computed(ctx: LowerContext, index: int) -> bool:
+    given = index < len(ctx.node.inputs) and ctx.node.inputs[index] is not None
+    return given and ctx.constant(index) is None
+
+
+def _activations(op: Any) -> list[tuple[str, int | float | str | Symbol]]:
+    fields: list[tuple[str, int | float | str | Symbol]] = []
+    for letter, (name, alpha, beta) in zip(_LETTERS, _recurrent.constants_of(op), strict=False):
+        fields += [
+            (f"{letter}.apply", Symbol(f"td_act_{name}")),
+            (f"{letter}.alpha", float(np.float32(alpha))),
+            (f"{letter}.beta", float(np.float32(beta))),
+        ]
+    return fields
+
+
+def _access(ctx: LowerContext, states: int) -> AccessPlan:
+    """One step a state that begins, then the time steps: x and y row by row, everything else whole."""
+    sig = ctx.signature
+    steps = sig.input(0).shape[0]
+    count = states + steps
+    every = -(-count // _STEPS)
+
+    def rows(nbytes: int) -> Span:
+        edges = np.concatenate([np.zeros(states, np.int64), np.arange(steps + 1, dtype=np.int64) * (nbytes // steps)])
+        return Span(edges[:-1], edges[1:]).hulls(every)
+
+    def when(nbytes: int, first: int, last: int = count) -> Span:
+        active = (step >= first) & (step <= last)
+        return Span(np.zeros(count, np.int64), np.where(active, nbytes, 0)).hulls(every)
+
+    step = np.arange(count, dtype=np.int64)
+    reads: list[Span | None] = []
+    for index, kind in enumerate(sig.inputs):
+        if kind is None or ctx.constant(index) is not None:
+            reads.append(None)
+        elif index == 0:
+            reads.append(rows(kind.nbytes))
+        else:
+            reads.append(when(kind.nbytes, index - 4, index - 4) if index >= 4 else when(kind.nbytes, states))
+    kept = [when(kind.nbytes, i) for i, kind in enumerate(sig.outputs[1:])]
+    return AccessPlan(tuple(reads), (rows(sig.outputs[0].nbytes), *kept), reads_first=False)
