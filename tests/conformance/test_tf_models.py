@@ -22,7 +22,7 @@ def net():
     return fn
 
 
-@pytest.mark.parametrize("maker", ["float_model", "float16_model", "int8_model"])
+@pytest.mark.parametrize("maker", ["float_model", "float16_model", "int8_model", "dynrange_model"])
 def test_small_net(maker):
     fn = net()
     model = getattr(tf_models, maker)(fn, SPECS)

@@ -24,6 +24,7 @@ import numpy as np
 
 from tests.conftest import need_module
 from tinydeploy import frontends, passes
+from tinydeploy.frontends.tflite_hybrid import with_float_weights
 from tinydeploy.ir import Array, Graph
 from tinydeploy.ops.execute import run_float, run_integer
 
@@ -216,12 +217,13 @@ def agree(
 ) -> Graph:
     """Fail unless our import computes what LiteRT's reference kernels do: as read, and after the passes.
 
-    Both the float reference (of a graph without quantised values) and the twin of the C are compared. ``feeds``:
-    instead of random data. Returns the graph as read, for further looks.
+    Both the float reference (of a graph without quantised values) and the twin of the C are compared. LiteRT is given
+    hybrid models with their weights made float, which is what they mean here. ``feeds``: instead of random data.
+    Returns the graph as read, for further looks.
     """
     graph = imported(model)
     fed = random_feeds(graph, specs, samples, seed) if feeds is None else list(feeds)
-    theirs = litert(model, fed)
+    theirs = litert(with_float_weights(model, "model") or model, fed)
     named = dict(zip(graph.inputs, fed, strict=True))
     for label, version in (("as read", graph), ("optimised", passes.optimise(graph))):
         runs = [("twin", run_integer)] if graph.is_quantised() else [("reference", run_float), ("twin", run_integer)]

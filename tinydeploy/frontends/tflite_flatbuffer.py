@@ -70,7 +70,8 @@ class Table:
         if self._vtable + self._vtable_bytes > len(reader.data) or position + self._bytes > len(reader.data):
             raise reader.error(f"the table at {position} ends outside the file")
 
-    def _field(self, field: int, size: int) -> int | None:
+    def place(self, field: int, size: int) -> int | None:
+        """Where in the file a field of ``size`` bytes is; None if it is absent."""
         slot = 4 + 2 * field
         if slot + 2 > self._vtable_bytes:
             return None
@@ -83,17 +84,17 @@ class Table:
 
     def scalar(self, field: int, code: str, default: Any = 0) -> Any:
         """A number; ``code`` is its struct type."""
-        position = self._field(field, struct.calcsize(code))
+        position = self.place(field, struct.calcsize(code))
         return default if position is None else self._reader.unpack(code, position)
 
     def table(self, field: int) -> Table | None:
         """A table, or None if the field is absent."""
-        position = self._field(field, 4)
+        position = self.place(field, 4)
         return None if position is None else Table(self._reader, self._reader.follow(position))
 
     def tables(self, field: int) -> list[Table]:
         """A vector of tables; absent is empty."""
-        position = self._field(field, 4)
+        position = self.place(field, 4)
         if position is None:
             return []
         start, length = self._reader.extent(self._reader.follow(position), 4)
@@ -101,7 +102,7 @@ class Table:
 
     def numbers(self, field: int, dtype: str) -> Array | None:
         """A vector of numbers (a view of the file), or None if the field is absent. ``dtype``: NumPy's, like "<i4"."""
-        position = self._field(field, 4)
+        position = self.place(field, 4)
         if position is None:
             return None
         kind = np.dtype(dtype)
@@ -111,7 +112,7 @@ class Table:
 
     def string(self, field: int) -> str:
         """A string; absent is empty, bytes that are not UTF-8 are replaced."""
-        position = self._field(field, 4)
+        position = self.place(field, 4)
         if position is None:
             return ""
         start, length = self._reader.extent(self._reader.follow(position), 1)

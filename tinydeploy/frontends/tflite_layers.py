@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tinydeploy.frontends.tflite_call import Call
+from tinydeploy.frontends.tflite_hybrid import WARNING as HYBRID
 from tinydeploy.ir import Elem, Type
 
 
 def _weights(call: Call) -> Type:
     weights = call.type(call.input(1))
     x = call.type(call.input(0))
-    if x.elem is Elem.F32 and weights.elem in (Elem.S8, Elem.U8, Elem.S4):
-        raise call.refuse(
-            f"is hybrid: float32 activations with {weights.elem.value} weights",
-            "activations and weights are both float or both integer",
-            "convert again with a representative dataset for full integer quantisation, or give the float model: "
-            "it is quantised here",
-        )
+    if x.elem is Elem.F32 and weights.quant is not None:
+        call.warn(HYBRID)
     return weights
 
 

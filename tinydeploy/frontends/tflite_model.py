@@ -77,6 +77,10 @@ class Subgraph:
             self._cache[index] = read_tensor(self._model.reader, self._tensors[index], self._model.buffers, index)
         return self._cache[index]
 
+    def table(self, index: int) -> Table:
+        """Tensor number ``index`` as it is in the file."""
+        return self._tensors[index]
+
     def name(self, index: int) -> str:
         """Name of a tensor, whatever its type."""
         return tensor_name(self._tensors[index], index)
@@ -101,6 +105,11 @@ class Model:
         self.buffers = root.tables(4)
         self.codes = [self._code(code) for code in root.tables(1)]
         self._read: dict[int, Subgraph] = {}
+
+    @property
+    def subgraph_count(self) -> int:
+        """How many there are."""
+        return len(self._subgraphs)
 
     @staticmethod
     def _code(table: Table) -> tuple[str, str, int]:

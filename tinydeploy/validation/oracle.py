@@ -205,6 +205,8 @@ def _version(package: str) -> str:
 
 
 def _litert(path: Path, graph: Graph | None) -> Oracle:
+    from tinydeploy.frontends.tflite_hybrid import with_float_weights
+
     try:
         from ai_edge_litert import interpreter as litert
 
@@ -217,10 +219,15 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
         except ImportError:
             raise _Unavailable("ai-edge-litert is not installed (pip install 'tinydeploy[oracle-litert]')") from None
 
+    try:
+        copy = with_float_weights(path.read_bytes(), str(path))
+    except ValueError as reason:
+        raise _Unavailable(f"{text} computes hybrid operators less exactly, and {reason}") from None
+    source = {"model_path": str(path)} if copy is None else {"model_content": copy}
+
     def prepare(**options: bool) -> Any:
-        model = litert.Interpreter(
-            str(path), experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF, **options
-        )
+        resolver = litert.OpResolverType.BUILTIN_REF
+        model = litert.Interpreter(**source, experimental_op_resolver_type=resolver, **options)
         for detail, name in zip(model.get_input_details(), graph.inputs if graph else (), strict=False):
             shape = graph.type(name).shape if graph else ()
             if tuple(detail["shape"]) != shape:

@@ -259,14 +259,17 @@ def test_all_problems_are_listed_at_once(tmp_path) -> None:
     assert "TANH" not in text
 
 
-def test_hybrid_model_is_explained(tmp_path) -> None:
+def test_hybrid_model_keeps_small_weights_and_says_so(tmp_path) -> None:
     model = TfliteModel()
     x = model.tensor([1, 4])
-    w = model.constant(np.ones((2, 4), "i1"), scale=0.1)
+    w = model.constant(np.arange(8, dtype="i1").reshape(2, 4), scale=[0.1, 0.3])
     model.op("FULLY_CONNECTED", [x, w, -1], [model.tensor([1, 2])], activation="NONE")
-    text = refused(model, tmp_path)
-    assert "hybrid" in text
-    assert "representative dataset" in text
+    graph = check(model, tmp_path)
+    assert graph.type("t1").elem is Elem.S8
+    assert not graph.is_quantised()
+    assert "--calibration" in graph.warnings[0]
+    y = run_float(graph, {"t0": np.ones((1, 1, 4), "f4")})["t2"]
+    np.testing.assert_allclose(y, [[[0.6, 6.6]]], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
