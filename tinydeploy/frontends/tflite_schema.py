@@ -78,7 +78,7 @@ _OPTIONS_TEXT = """
  12 L2_NORMALIZATION activation:b
  13 LOCAL_RESPONSE_NORMALIZATION radius:i bias:f alpha:f beta:f
  14 LSTM activation:b cell_clip:f proj_clip:f kernel_type:b asymmetric_quantize_inputs:?
- 15 RESIZE_BILINEAR align_corners:? half_pixel_centers:?
+ 15 RESIZE_BILINEAR old_height:i old_width:i align_corners:? half_pixel_centers:?
  16 CALL subgraph:I
  17 RESHAPE new_shape:<i4
  18 SKIP_GRAM ngram_size:i max_skip_size:i include_all_ngrams:?
