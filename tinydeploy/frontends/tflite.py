@@ -120,7 +120,7 @@ def _output(importer: Importer, index: int) -> str:
     kind = graph.type(name)
     if importer.subgraph.tensor(index).shifted:
         unsigned = _unsigned(kind)
-        op, stem = make("quantize", elem=Elem.U8), f"{name}_uint8"
+        op, stem = make("quantize", elem=Elem.U8), importer.subgraph.name(index)
         return builder.node(op, (name,), stem=stem, origin=origin, quants=(unsigned.quant,))[0]
     if graph.constant(name) is not None or any(state.read == name for state in graph.states):
         op = make("reshape", shape=kind.shape)

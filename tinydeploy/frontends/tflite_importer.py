@@ -132,7 +132,9 @@ class Importer:
         tensor = self.subgraph.tensor(index)
         if index in self.names or tensor.data is not None or tensor.variable or tensor.resource:
             raise InputError(Problem("", f"tensor {index} '{short(tensor.name)}' is written twice"))
-        self.names[index] = self.builder.unique(tensor.name)
+        # The output keeps the name that the file gives it; the int8 value it is made of has another.
+        inside = tensor.shifted and not self.depth and index in self.subgraph.outputs
+        self.names[index] = self.builder.unique(f"{tensor.name}_int8" if inside else tensor.name)
         return self.names[index]
 
     def alias(self, index: int, name: str) -> None:
