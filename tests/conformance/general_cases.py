@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.conformance.harness import Case, one_node, s8
+from tests.conformance.harness import Case, one_node, random_data, s8
 from tests.conformance.linear_cases import CLAMPS, weights_of
 from tinydeploy.ir import Array, Elem, Quant, Type
 from tinydeploy.ops._op import Op
+from tinydeploy.ops.batch_matmul import BatchMatmul
 from tinydeploy.ops.conv2d import Conv2d
+from tinydeploy.ops.conv3d import Conv3d
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 from tinydeploy.ops.fully_connected import FullyConnected
+from tinydeploy.ops.transpose_conv import TransposeConv2d, TransposeConv3d
 
 FORMS = ("float", "computed", "small", "int32", "int8", "int8 computed")
 
@@ -95,3 +98,47 @@ def dense(rng: np.random.Generator, form: str, number: int) -> Case:
     return layer(
         rng, f"dense {form} {number}", form, FullyConnected(clamp_of(rng, form)), (*lead, inputs), (outputs, inputs), 0
     )
+
+
+def volume(rng: np.random.Generator, form: str, number: int) -> Case:
+    """A convolution over three axes."""
+    kernel, stride, dilation = ints(rng, 1, 3, 3), ints(rng, 1, 2, 3), ints(rng, 1, 2, 3)
+    padding, groups = ints(rng, 0, 2, 6), int(rng.choice([1, 1, 2]))
+    sizes = tuple((k - 1) * d + 1 + int(n) for k, d, n in zip(kernel, dilation, rng.integers(0, 4, 3), strict=True))
+    depth, outputs = int(rng.integers(1, 5)), groups * int(rng.integers(1, 6))
+    op = Conv3d(stride, dilation, padding, groups, clamp_of(rng, form))
+    x = (int(rng.integers(1, 3)), *sizes, depth * groups)
+    return layer(rng, f"volume {form} {number}", form, op, x, (outputs, *kernel, depth), 0)
+
+
+def transposed(rng: np.random.Generator, form: str, number: int) -> Case:
+    """A transposed convolution over two or three axes."""
+    rank, groups = int(rng.integers(2, 4)), int(rng.choice([1, 1, 2]))
+    kernel, stride, dilation = ints(rng, 1, 4, rank), ints(rng, 1, 3, rank), ints(rng, 1, 2, rank)
+    sizes, extra = ints(rng, 1, 5, rank), ints(rng, 0, 2, rank)
+    full = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(sizes, stride, kernel, dilation, strict=True)]
+    cut = tuple(int(rng.integers(0, (n + 1) // 2)) for n in full for _ in (0, 1))
+    depth, outputs = int(rng.integers(1, 7)), groups * int(rng.integers(1, 7))
+    kind = TransposeConv2d if rank == 2 else TransposeConv3d
+    op = kind(stride, dilation, cut, extra, groups, clamp_of(rng, form))
+    x = (int(rng.integers(1, 3)), *sizes, depth * groups)
+    return layer(rng, f"transposed {form} {number}", form, op, x, (outputs, *kernel, depth), 0)
+
+
+def matmul(rng: np.random.Generator, elem: Elem, number: int) -> Case:
+    """A product of matrices whose leading axes broadcast; now and then one of them is constant."""
+    lead = ints(rng, 1, 3, int(rng.integers(0, 4)))
+    rows, terms, columns = int(rng.integers(1, 8)), int(rng.integers(1, 40)), int(rng.integers(1, 11))
+    kinds: list[Type | tuple[Type, Array]] = []
+    for shape in ((rows, terms), (terms, columns)):
+        own = tuple(1 if rng.random() < 0.3 else n for n in lead)[int(rng.integers(0, len(lead) + 1)) :]
+        quant = Quant.per_tensor(float(rng.uniform(0.01, 0.1)), int(rng.integers(-128, 128)))
+        kind = Type((*own, *shape), elem, quant if elem is Elem.S8 else None)
+        constant = rng.random() < 0.2
+        kinds.append((kind, random_data(rng, kind, 2)[1]) if constant else kind)
+    if all(isinstance(kind, tuple) for kind in kinds):
+        kinds[0] = kinds[0][0]
+    step = 0.003 * np.sqrt(terms) * rng.uniform(0.2, 4)
+    result = Quant.per_tensor(float(step * 20), int(rng.integers(-128, 128))) if elem is Elem.S8 else None
+    op = BatchMatmul(CLAMPS[int(rng.integers(len(CLAMPS)))] if elem is not Elem.S32 else CLAMPS[0])
+    return one_node(f"matmul {elem} {number}", op, kinds, [result], rng)
