@@ -9,6 +9,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.numerics.wide import tanh16
+from tinydeploy.numerics import float32
 from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
@@ -40,6 +41,10 @@ class Tanh(Op):
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
         return (_tanh(present(inputs, 0)),)
+
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """As td_tanhf."""
+        return (float32.tanh(present(inputs, 0)),)
 
     def table(self, sig: Signature) -> Array:
         """Results for every 8-bit input, from the lowest up."""
