@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from tinydeploy.errors import InputError, Problem, UnsupportedError
-from tinydeploy.frontends._common import RELU6_CLAMP, RELU_CLAMP, Builder, make, same_padding
+from tinydeploy.frontends._common import Builder, make, same_padding
 from tinydeploy.frontends.keras_file import Ref, Weights
-from tinydeploy.ir import Array, Elem, Type
-from tinydeploy.ops._op import NO_CLAMP
+from tinydeploy.ir import Array, Elem, State, Type
 
 MAX_SIZE = 1 << 20
-_CLAMPS = {"linear": NO_CLAMP, "relu": RELU_CLAMP, "relu6": RELU6_CLAMP}
-_OPERATORS = {"sigmoid": "logistic", "tanh": "tanh", "softmax": "softmax"}
+
+Results: TypeAlias = "str | Sequence[str]"
+Operation: TypeAlias = "Callable[[Call], Results]"
+Mask = Literal["drops", "passes", "uses"]
+
+
+class Tensor(str):
+    """The name of a value, among the arguments of a call."""
+
+    __slots__ = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +35,7 @@ class Layer:
     module: str
     config: dict[str, Any]
     path: tuple[Ref, ...]
+    registered: str = ""
 
     @property
     def name(self) -> str:
@@ -40,26 +49,61 @@ class Layer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Activation:
-    """What follows a layer: a clamp that the layer's operator can carry, or an operator of its own."""
+class Translation:
+    """How a layer is translated, and what it does with a mask of the data before it."""
 
-    clamp: tuple[float, float] = NO_CLAMP
-    operator: str = ""
-    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    translate: Operation
+    mask: Mask
+
+
+LAYERS: dict[str, Translation] = {}
+OPERATIONS: dict[str, Operation] = {}
+
+
+def layer(*names: str, mask: Mask = "drops") -> Callable[[Operation], Operation]:
+    """Register a translation of the layers ``names``."""
+
+    def register(translate: Operation) -> Operation:
+        LAYERS.update(dict.fromkeys(names, Translation(translate, mask)))
+        return translate
+
+    return register
+
+
+def operation(*names: str) -> Callable[[Operation], Operation]:
+    """Register a translation of Keras 3 operations."""
+
+    def register(translate: Operation) -> Operation:
+        OPERATIONS.update(dict.fromkeys(names, translate))
+        return translate
+
+    return register
+
+
+@dataclasses.dataclass
+class Context:
+    """What the calls of one file share. ``inner`` translates a layer that another one holds; ``masked``: values with
+    a mask of Keras; ``version``: the main version of the Keras that wrote the file.
+    """
+
+    builder: Builder
+    weights: Weights
+    version: int
+    inner: Callable[[Layer, list[Any], dict[str, Any]], list[str]]
+    cache: dict[str, str] = dataclasses.field(default_factory=dict)
+    masked: set[str] = dataclasses.field(default_factory=set)
 
 
 class Call:
-    """What a translation sees of its layer."""
+    """What a translation sees of its layer. ``args``, ``kwargs``: as in Python, with a `Tensor` for each tensor."""
 
-    def __init__(
-        self, builder: Builder, layer: Layer, weights: Weights, inputs: tuple[str | float, ...], cache: dict[str, str]
-    ) -> None:
-        self._builder = builder
-        self._weights = weights
-        self._cache = cache
+    def __init__(self, context: Context, layer: Layer, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self.context = context
         self.layer = layer
         self.config = layer.config
-        self.operands = inputs
+        self.args = tuple(args)
+        self.kwargs = {key: value for key, value in kwargs.items() if value is not None}
+        self.operands = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
 
     def refuse(self, what: str, rule: str = "", hint: str = "") -> UnsupportedError:
         """An error for something the file may ask for but we do not do."""
@@ -69,8 +113,10 @@ class Call:
         """An error for something no valid file asks for."""
         return InputError(Problem(self.layer.origin, what))
 
+    # Inputs
+
     def input(self) -> str:
-        """The one input."""
+        """The one input, as float32."""
         if len(self.operands) != 1:
             raise self.damaged(f"has {len(self.operands)} inputs, not 1")
         name = self.operand(0)
@@ -80,29 +126,48 @@ class Call:
 
     def operand(self, index: int) -> str:
         """An input as float32: integers (images of bytes) are converted, numbers become constants."""
-        item = self.operands[index]
-        if not isinstance(item, str):
-            return self.constant(f"operand{index}", np.asarray(item, np.float32))
-        return item if self.type(item).elem is Elem.F32 else self.emit("cast", (item,), stem="cast", elem=Elem.F32)
+        if index >= len(self.operands):
+            raise self.damaged(f"has {len(self.operands)} inputs, {index + 1} are needed")
+        return self.real(self.operands[index], f"operand{index}")
 
-    def image(self, rank: int) -> tuple[str, Type]:
-        """The one input and its type, which has ``rank`` axes with the channels last."""
-        name = self.input()
-        kind = self.type(name)
-        if kind.rank != rank:
-            raise self.damaged(f"its input is {kind}, not of rank {rank}")
-        if self.config.get("data_format") == "channels_first":
-            hint = "build the model with data_format='channels_last', or export it to ONNX, where layouts are converted"
-            raise self.refuse("works on channels-first data", "data_format is channels_last", hint)
-        return name, kind
+    def real(self, item: Any, stem: str = "operand") -> str:
+        """An argument as a float32 value."""
+        name = self.tensor(item, stem)
+        return name if self.type(name).elem is Elem.F32 else self.emit("cast", (name,), stem="cast", elem=Elem.F32)
+
+    def tensor(self, item: Any, stem: str = "operand", elem: Elem | None = None) -> str:
+        """An argument as a value of its own type; ``elem``: that of a number, which has none."""
+        if isinstance(item, Tensor):
+            return item
+        if isinstance(item, np.ndarray):
+            array: Array = item.astype(np.float32) if item.dtype.kind == "f" else item
+        elif isinstance(item, (bool, int, float)):
+            array = np.asarray(item, np.float32 if elem is None else elem.dtype)
+        else:
+            raise self.damaged(f"is called with {str(item)[:80]!r}, not a tensor")
+        return self.context.builder.constant(f"{self.layer.name}/{stem}", array)
 
     def type(self, name: str) -> Type:
         """Type of a value."""
-        return self._builder.graph.type(name)
+        return self.context.builder.graph.type(name)
+
+    def data(self, name: str) -> Array | None:
+        """Content of a constant, else None."""
+        return self.context.builder.graph.constant(name)
+
+    # Weights
 
     def weights(self, *ranks: int) -> list[Array]:
         """All weights of the layer; there must be as many as ``ranks``, each with that many axes."""
-        arrays = self._weights.of(self.layer.path)
+        return self._checked(self.context.weights.of(self.layer.path), ranks)
+
+    def parts(self, ranks: Mapping[str, tuple[int, ...]]) -> list[list[Array]]:
+        """Weights of the layers inside this one, by attribute in their order of creation: the ranks of each."""
+        counts = {attribute: len(each) for attribute, each in ranks.items()}
+        found = self.context.weights.parts(self.layer.path, counts)
+        return [self._checked(arrays, each) for arrays, each in zip(found, ranks.values(), strict=True)]
+
+    def _checked(self, arrays: list[Array], ranks: tuple[int, ...]) -> list[Array]:
         found = [list(array.shape) for array in arrays]
         if [len(shape) for shape in found] != list(ranks) or any(d < 1 for shape in found for d in shape):
             raise self.damaged(f"has weights of shapes {found}; {len(ranks)} of ranks {list(ranks)} are needed")
@@ -116,30 +181,90 @@ class Call:
         return kernel, self.constant("bias", bias)
 
     def constant(self, stem: str, data: Array) -> str:
-        """Add a constant once, however often the layer is called."""
+        """Add a constant once, however often the layer is called; floats become float32."""
         key = f"{self.layer.name}/{stem}"
-        if key not in self._cache:
-            self._cache[key] = self._builder.constant(key, np.array(data, np.float32, order="C"))
-        return self._cache[key]
+        if key not in self.context.cache:
+            kind = data.dtype if data.dtype.kind in "iub" else np.float32
+            self.context.cache[key] = self.context.builder.constant(key, np.array(data, kind, order="C"))
+        return self.context.cache[key]
 
-    def emit(self, operator: str, inputs: tuple[str | None, ...], *, stem: str = "", **attributes: Any) -> str:
-        """Add a node, named after the layer (and ``stem``), and return its one result."""
+    # Nodes
+
+    def emit(self, operator: str, inputs: Sequence[str | None], *, stem: str = "", **attributes: Any) -> str:
+        """Add a node, named after the layer (and ``stem``), and return its first result."""
+        return self.emit_all(operator, inputs, stem=stem, **attributes)[0]
+
+    def emit_all(self, operator: str, inputs: Sequence[str | None], *, stem: str = "", **attributes: Any) -> list[str]:
+        """As `emit`, with all results."""
         name = f"{self.layer.name}/{stem}" if stem else self.layer.name
-        return self._builder.node(make(operator, **attributes), inputs, stem=name, origin=self.layer.origin)[0]
+        made = self.context.builder.node(make(operator, **attributes), inputs, stem=name, origin=self.layer.origin)
+        return list(made)
 
-    def reshape(self, x: str, shape: tuple[int, ...], stem: str = "") -> str:
+    def reshape(self, x: str, shape: Sequence[int], stem: str = "") -> str:
         """A reshape, if there is anything to do."""
+        shape = tuple(shape)
         return x if self.type(x).shape == shape else self.emit("reshape", (x,), stem=stem, shape=shape)
+
+    def transpose(self, x: str, perm: Sequence[int], stem: str = "") -> str:
+        """A transpose, if there is anything to do."""
+        perm = tuple(perm)
+        return x if perm == tuple(range(len(perm))) else self.emit("transpose", (x,), stem=stem, perm=perm)
+
+    def slice(self, x: str, axis: int, begin: int, end: int, step: int = 1, stem: str = "") -> str:
+        """Elements ``range(begin, end, step)`` of one axis."""
+        shape = self.type(x).shape
+        bounds = [(0, size, 1) for size in shape]
+        if bounds[axis] == (begin, end, step):
+            return x
+        bounds[axis] = (begin, end, step)
+        first, last, steps = zip(*bounds, strict=True)
+        return self.emit("strided_slice", (x,), stem=stem, begin=first, end=last, stride=steps)
+
+    def state(self, stem: str, shape: tuple[int, ...]) -> str:
+        """A float value kept between runs, 0 at first; `keep` says what is written to it."""
+        name = self.context.builder.value(f"{self.layer.name}/{stem}", Type(shape, Elem.F32))
+        return name
+
+    def keep(self, read: str, write: str) -> None:
+        """At the end of a run ``write`` becomes the content of the state ``read``."""
+        initial = np.zeros(self.type(read).shape, np.float32)
+        self.context.builder.graph.states.append(State(read, read, write, initial))
+
+    def inner(self, entry: object, attribute: str, args: list[Any], kwargs: dict[str, Any] | None = None) -> list[str]:
+        """Translate a layer that this one holds in ``attribute``, from its configuration; returns its results."""
+        held = self.held(entry, attribute)
+        return self.context.inner(held, args, kwargs or {})
+
+    def held(self, entry: object, attribute: str) -> Layer:
+        """The layer that this one holds in ``attribute``."""
+        if not isinstance(entry, dict) or not isinstance(entry.get("config"), dict):
+            raise self.damaged(f"holds no layer in {attribute}")
+        config = entry["config"]
+        name = str(config.get("name") or attribute)
+        path = (*self.layer.path, Ref(name, attribute, attribute=True))
+        module = str(entry.get("module") or "keras.layers")
+        return Layer(str(entry.get("class_name")), module, config, path, str(entry.get("registered_name") or ""))
+
+    # Configuration
 
     def number(self, key: str, default: float | None = None, *, config: dict[str, Any] | None = None) -> float:
         """A finite number of the configuration."""
         value = (self.config if config is None else config).get(key)
-        if isinstance(value, dict):  # a NumPy scalar as Keras 2 wrote it
-            value = value.get("value")
+        if isinstance(value, dict):  # a NumPy scalar: as Keras 2 wrote it, or as Keras 3 does
+            value = value.get("value", value.get("config"))
+            value = value.get("value") if isinstance(value, dict) else value
         value = default if value is None else value
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise self.damaged(f"{key} is {str(value)[:80]!r}, not a number")
         return float(value)
+
+    def whole(self, key: str, default: int | None = None, least: int = 1) -> int:
+        """A whole number of the configuration."""
+        value = self.config.get(key)
+        value = default if value is None else value
+        if type(value) is not int or not least <= value <= MAX_SIZE:
+            raise self.damaged(f"{key} is {str(value)[:80]!r}, not a whole number from {least} to {MAX_SIZE}")
+        return value
 
     def integers(self, key: str, count: int, default: int | None = None) -> tuple[int, ...]:
         """``count`` integers from 1; one number stands for all."""
@@ -157,6 +282,16 @@ class Call:
             raise self.damaged(f"axis {str(value)[:80]} does not exist in {rank} dimensions")
         return value % rank
 
+    def axes(self, value: object, rank: int) -> tuple[int, ...]:
+        """One axis or a list of them, in ascending order; None means all."""
+        if value is None:
+            return tuple(range(rank))
+        items = value if isinstance(value, (list, tuple)) else [value]
+        found = sorted({self.axis(item, rank) for item in items})
+        if len(found) != len(items):
+            raise self.damaged(f"names an axis twice: {str(value)[:80]}")
+        return tuple(found)
+
     def padding(
         self, sizes: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
     ) -> list[tuple[int, int]]:
@@ -169,38 +304,3 @@ class Call:
         if word == "causal" and len(sizes) == 1:
             return [((kernel[0] - 1) * dilation[0], 0)]
         raise self.damaged(f"padding is {str(word)[:80]!r}")
-
-    def activation(self, value: object) -> Activation:
-        """An activation given by name, or as the configuration of an activation layer."""
-        if isinstance(value, dict):
-            config = value.get("config")
-            if value.get("class_name") == "ReLU" and isinstance(config, dict):
-                return self.relu(config)
-            value = config if value.get("class_name") == "function" else value.get("class_name")
-        name = "linear" if value is None else str(value)
-        if name in _CLAMPS:
-            return Activation(_CLAMPS[name])
-        if name == "softmax":
-            return Activation(operator="softmax", attributes={"axis": -1, "beta": 1.0})
-        if name in _OPERATORS:
-            return Activation(operator=_OPERATORS[name])
-        known = ", ".join([*_CLAMPS, *_OPERATORS])
-        raise self.refuse(f"has the activation {name[:80]!r}", f"activations are {known}")
-
-    def relu(self, config: dict[str, Any]) -> Activation:
-        """ReLU with its three numbers."""
-        if self.number("negative_slope", 0.0, config=config) or self.number("threshold", 0.0, config=config):
-            raise self.refuse("is a ReLU with a negative slope or a threshold", "both are 0")
-        top = math.inf if config.get("max_value") is None else self.number("max_value", config=config)
-        return Activation((0.0, top))
-
-    def activate(self, x: str, activation: Activation, stem: str) -> str:
-        """Add the activation as nodes of its own."""
-        if activation.operator:
-            attributes = dict(activation.attributes)
-            if "axis" in attributes:
-                attributes["axis"] = self.axis(attributes["axis"], self.type(x).rank)
-            return self.emit(activation.operator, (x,), stem=stem, **attributes)
-        if activation.clamp == NO_CLAMP:
-            return x
-        return self.emit("clamp", (x,), stem=stem, low=activation.clamp[0], high=activation.clamp[1])

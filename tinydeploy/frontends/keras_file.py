@@ -12,6 +12,7 @@ import json
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,10 +35,14 @@ def is_own_module(module: str) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Ref:
-    """One step towards a layer: its name, and its slot (numbered class in snake_case) by which newer files store it."""
+    """One step towards a layer: its name, and its slot (numbered class in snake_case) by which newer files store it.
+
+    ``attribute``: the layer is held by a wrapper, and ``slot`` is the wrapper's attribute.
+    """
 
     name: str
     slot: str
+    attribute: bool = False
 
 
 class Weights(Protocol):
@@ -49,13 +54,20 @@ class Weights(Protocol):
         Raises: InputError if they are missing or not numbers.
         """
 
+    def parts(self, path: tuple[Ref, ...], counts: Mapping[str, int]) -> list[list[Array]]:
+        """The weights of layers inside the layer at ``path``: how many each has by its attributes, "a/b".
+
+        Raises: InputError as `of`.
+        """
+
 
 @dataclasses.dataclass(frozen=True)
 class KerasFile:
-    """The model's configuration as parsed JSON, and its weights."""
+    """The model's configuration as parsed JSON, its weights, and the main version of the Keras that wrote it."""
 
     config: dict[str, Any]
     weights: Weights
+    version: int = 3
 
 
 def slot_stem(class_name: str) -> str:
@@ -100,7 +112,8 @@ def _open_h5(data: bytes, where: str) -> KerasFile:
             hint = "save the whole model: model.save('model.keras')"
             raise InputError(Problem(where, "holds weights only, without the model", hint=hint))
         raise InputError(Problem(where, "is HDF5 but no Keras model", "the attribute model_config describes the model"))
-    return KerasFile(_parse(text[0], where), _LegacyWeights(store))
+    version = store.strings("", "keras_version") or ["2"]
+    return KerasFile(_parse(text[0], where), _LegacyWeights(store), _main_version(version[0]))
 
 
 def _open_zip(data: bytes, where: str) -> KerasFile:
@@ -116,9 +129,27 @@ def _open_zip(data: bytes, where: str) -> KerasFile:
                 hint = "save with Keras 2.12 or later: model.save('model.keras')"
                 raise UnsupportedError(Problem(where, "has no model.weights.h5", hint=hint))
             weights = _member(archive, members["model.weights.h5"], MAX_WEIGHTS_BYTES, where)
+            version = "3"
+            if "metadata.json" in members:
+                version = _version(_member(archive, members["metadata.json"], MAX_JSON_BYTES, where))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise InputError(Problem(where, f"damaged archive: {error}", hint="download or save it again")) from None
-    return KerasFile(config, _SlotWeights(Hdf5(weights, f"{where}: model.weights.h5")))
+    return KerasFile(config, _SlotWeights(Hdf5(weights, f"{where}: model.weights.h5")), _main_version(version))
+
+
+def _version(metadata: bytes) -> str:
+    """``keras_version`` of a metadata.json; "3" if there is none."""
+    try:
+        found = json.loads(metadata)
+    except (ValueError, RecursionError):
+        return "3"
+    return str(found.get("keras_version", "3")) if isinstance(found, dict) else "3"
+
+
+def _main_version(text: str) -> int:
+    """The number before the first dot."""
+    head = text.split(".")[0]
+    return int(head) if head.isdigit() and len(head) < 4 else 3
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int, where: str) -> bytes:
@@ -140,12 +171,24 @@ class _LegacyWeights:
         self._store = store
 
     def of(self, path: tuple[Ref, ...]) -> list[Array]:
+        while path[-1].attribute:  # the one layer in a wrapper: all that the wrapper has
+            path = path[:-1]
         group = f"model_weights/{path[0].name}"
-        names = self._names(group)
+        names = [name for name in self._names(group) if not _is_bookkeeping(name)]
         if len(path) > 1:
-            # A nested model's arrays are all in its own group; the last part but one is the layer that owns them.
-            names = [name for name in names if name.split("/")[-2:-1] == [path[-1].name]]
+            # A nested model's arrays are all in its own group; the parts of a name tell which layer owns it.
+            owner = tuple(ref.name for ref in path)
+            ranks = [_rank(tuple(name.split("/")[:-1]), owner) for name in names]
+            best = max(ranks, default=0)
+            names = [name for name, rank in zip(names, ranks, strict=True) if rank == best > 0]
         return [self._read(f"{group}/{name}") for name in names]
+
+    def parts(self, path: tuple[Ref, ...], counts: Mapping[str, int]) -> list[list[Array]]:
+        arrays, result = self.of(path), []
+        for count in counts.values():
+            result.append(arrays[:count])
+            arrays = arrays[count:]
+        return result
 
     def _names(self, group: str) -> list[str]:
         """``weight_names``; a list too long for one attribute is in ``weight_names0``, ``weight_names1`` ..."""
@@ -167,6 +210,27 @@ class _LegacyWeights:
         return array
 
 
+def _is_bookkeeping(name: str) -> bool:
+    """True for variables that are no weights: states of random generators, and how much data Normalization saw."""
+    return name.split("/")[-1].split(":")[0] in ("seed_generator_state", "count")
+
+
+def _rank(parts: tuple[str, ...], owner: tuple[str, ...]) -> int:
+    """How well the parts of a weight's name fit the path of a layer: 0 if the layer's own name is not among them.
+
+    Newer files name the models around the layer too, older ones begin with the layer.
+    """
+    if owner[-1] not in parts:
+        return 0
+    end = len(parts) - parts[::-1].index(owner[-1])
+    same = 0
+    for part, name in zip(parts[:end][::-1], owner[::-1], strict=False):
+        if part != name:
+            break
+        same += 1
+    return same
+
+
 class _SlotWeights:
     """``layers/<slot>/vars/<number>``; Keras 2.12 used another outer name, and ``\\`` on Windows."""
 
@@ -176,13 +240,26 @@ class _SlotWeights:
     def of(self, path: tuple[Ref, ...]) -> list[Array]:
         for outer in ("layers", "_layer_checkpoint_dependencies"):
             for separator in ("/", "\\"):
-                group = separator.join(part for ref in path for part in (outer, ref.slot))
+                steps = [step for ref in path for step in ((ref.slot,) if ref.attribute else (outer, ref.slot))]
+                group = separator.join(steps)
                 if self._store.is_group(f"{group}/vars"):
                     return self._vars(f"{group}/vars")
         return []
 
+    def parts(self, path: tuple[Ref, ...], counts: Mapping[str, int]) -> list[list[Array]]:
+        result = []
+        for attributes in counts:
+            steps = attributes.split("/")
+            public, private = (
+                self.of((*path, *(Ref("", mark + step, attribute=True) for step in steps))) for mark in ("", "_")
+            )
+            result.append(public or private)  # Keras 2 put a "_" before the parts of its attention layers
+        return result
+
     def _vars(self, group: str) -> list[Array]:
         arrays: list[Array] = []
-        while (array := self._store.array(f"{group}/{len(arrays)}")) is not None and len(arrays) < MAX_MEMBERS:
+        while len(arrays) < MAX_MEMBERS and self._store.is_floats(f"{group}/{len(arrays)}"):
+            array = self._store.array(f"{group}/{len(arrays)}")
+            assert array is not None
             arrays.append(array)
         return arrays

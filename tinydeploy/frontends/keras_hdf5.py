@@ -129,6 +129,12 @@ class Hdf5(Objects):
             return (0,)
         return tuple(self._number(first + 8 * axis, 8) for axis in range(rank))
 
+    def is_floats(self, path: str) -> bool:
+        """True if there is a dataset of floats at ``path``; counters and seeds are integers."""
+        address = self._object(path)
+        datatype = None if address is None else self._find(address, DATATYPE)
+        return datatype is not None and isinstance(self._type(datatype.start), np.dtype)
+
     def array(self, path: str) -> Array | None:
         """A dataset of floats as float32; None if there is no object at ``path``.
 

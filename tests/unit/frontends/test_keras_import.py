@@ -213,18 +213,19 @@ def test_all_unsupported_layers_are_listed(tmp_path) -> None:
         image(),
         kb.layer("Lambda", "code", ["x"], function="cookie"),
         kb.layer("TFSMLayer", "program", ["code"]),
-        kb.layer("MultiHeadAttention", "attention", ["program"]),
-        kb.layer("Activation", "after", ["attention"], activation="relu"),
+        kb.layer("Hashing", "hash", ["program"]),
+        kb.layer("Activation", "after", ["hash"], activation="relu"),
         kb.layer("Activation", "strange", ["x"], activation="snake"),
-        kb.layer("Conv2D", "first", ["x"], data_format="channels_first"),
+        kb.layer("Embedding", "table", ["x"], mask_zero=True),
+        kb.layer("GRU", "first", ["table"]),
     ]
-    weights = {"first": {"kernel": np.ones((1, 1, 3, 2), "f4"), "bias": np.ones(2, "f4")}}
+    weights = {"table": {"embeddings": np.ones((4, 2), "f4")}}
     text = refused(model(tmp_path, layers, weights, outputs=["after", "strange", "first"]))
     assert "layer 'code' (Lambda): holds Python byte code, which is never run" in text
     assert "layer 'program' (TFSMLayer): holds a TensorFlow program" in text
-    assert "layer 'attention' (MultiHeadAttention): is not supported" in text
+    assert "layer 'hash' (Hashing): is not supported" in text
     assert "has the activation 'snake'" in text
-    assert "channels-first" in text
+    assert "layer 'first' (GRU): would leave out what a mask covers" in text
     assert "'after'" not in text
 
 
@@ -254,7 +255,7 @@ def test_subclassed_model_is_explained(tmp_path) -> None:
         ([kb.layer("Permute", "a", ["x"], dims=[1, 1, 2])], "permutes"),
         ([kb.layer("Softmax", "a", ["x"], axis=4)], "axis 4"),
         ([kb.layer("ZeroPadding2D", "a", ["x"], padding=[[1, -1], [0, 0]])], "padding is"),
-        ([kb.layer("Rescaling", "a", ["x"], scale="two")], "not a number"),
+        ([kb.layer("Rescaling", "a", ["x"], scale="two")], "not numbers"),
     ],
 )
 def test_damaged_configurations(tmp_path, layers, words) -> None:
