@@ -1,5 +1,7 @@
 """Operators on int16 activations against LiteRT's reference kernels, bit for bit."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,10 @@ from tinydeploy.ops.add import Add
 from tinydeploy.ops.average_pool2d import AveragePool2d
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.concat import Concat
+from tinydeploy.ops.conv2d import Conv2d
+from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 from tinydeploy.ops.dequantize import Dequantize
+from tinydeploy.ops.fully_connected import FullyConnected
 from tinydeploy.ops.logistic import Logistic
 from tinydeploy.ops.max_pool2d import MaxPool2d
 from tinydeploy.ops.mean import Mean
@@ -59,6 +64,54 @@ class TestBinary:
         rng = np.random.default_rng(1)
         sig = Signature((s16((1, 4, 4, 8), 1e-3), s16((8,), 4e-4)), (s16((1, 4, 4, 8), 3e-3),))
         assert_twin(op_class(), sig, data(rng, (1, 4, 4, 8)), data(rng, (8,)))
+
+
+@pytest.mark.parametrize("shift", range(5))
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("op_class", [Add, Sub])
+def test_sums_of_powers_of_two(op_class, swapped, shift):
+    """``pot_scale_int16``: one operand is shifted, which is not what the multipliers give."""
+    rng = np.random.default_rng(shift)
+    shape = (1, 20000)
+    kinds = [s16(shape, 2.0**-10), s16(shape, 2.0 ** -(10 + shift))]
+    if swapped:
+        kinds.reverse()
+    sig = Signature(tuple(kinds), (s16(shape, 2.0**-10),))
+    arrays = [data(rng, shape), data(rng, shape)[:, ::-1].copy()]
+    assert_twin(op_class(pot_scale_int16=True), sig, *arrays)
+
+
+LAYERS = {
+    "conv": (Conv2d(padding=(1, 1, 1, 1)), (1, 7, 6, 5), (8, 3, 3, 5), 0),
+    "strided": (Conv2d(stride=(2, 2), dilation=(1, 1)), (1, 9, 8, 3), (4, 2, 3, 3), 0),
+    "grouped": (Conv2d(groups=2), (1, 5, 5, 8), (6, 3, 3, 4), 0),
+    "depthwise": (DepthwiseConv2d(padding=(1, 1, 1, 1)), (1, 7, 6, 5), (1, 3, 3, 5), 3),
+    "multiplied": (DepthwiseConv2d(multiplier=2), (1, 7, 6, 5), (1, 3, 2, 10), 3),
+    "dense": (FullyConnected(), (3, 90), (10, 90), 0),
+    "long dense": (FullyConnected(), (2, 3000), (6, 3000), 0),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("fused", ["NONE", "RELU", "RELU6"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_with_int8_weights(name, fused, seed):
+    """A bias of 64 bits, now and then far beyond int32."""
+    op, x_shape, w_shape, axis = LAYERS[name]
+    rng = np.random.default_rng([seed, len(name)])
+    op = dataclasses.replace(op, clamp=FUSED[fused])
+    outputs = w_shape[axis]
+    x, weights = data(rng, x_shape), rng.integers(-127, 128, w_shape).astype(np.int8)
+    bias = rng.integers(-(2**26), 2**26, outputs) if seed else rng.integers(-(2**38), 2**38, outputs)
+    source = s16(x_shape, float(np.exp(rng.uniform(-9, -5))))
+    kind = Type(w_shape, Elem.S8, Quant.per_channel(np.exp(rng.uniform(-5, -2, outputs)), axis))
+    scales = source.scale * kind.quant.scales()
+    bias_kind = Type((outputs,), Elem.S64, Quant.per_channel(scales, 0))
+    terms = weights.size // outputs
+    reach = float(scales.max()) * (127 * 32768 * np.sqrt(terms) + float(np.abs(bias).max()))
+    result = s16(op.infer((source, kind, bias_kind))[0].shape, reach / 32768 * float(np.exp(rng.uniform(-1, 0))))
+    sig = Signature((source, kind, bias_kind), (result,))
+    assert_twin(op, sig, x, weights, bias, constants=(1, 2), fused=fused)
 
 
 @pytest.mark.parametrize("scale", [2.0**-12, 2.0**-10, 2.0**-13, 0.0003, 0.001, 0.01, 1e-5])

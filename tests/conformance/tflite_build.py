@@ -192,8 +192,8 @@ def _translate(fb, op: Op, sig: Signature, fused: str):
         case "add" | "sub" | "mul":
             options = {"add": fb.AddOptionsT, "sub": fb.SubOptionsT, "mul": fb.MulOptionsT}[op.name]()
             options.fusedActivationFunction = activation
-            if op.name == "sub":
-                options.potScaleInt16 = False
+            if op.name != "mul":
+                options.potScaleInt16 = op.pot_scale_int16
             return op.name.upper(), options, []
         case "average_pool2d" | "max_pool2d":
             options = fb.Pool2DOptionsT()

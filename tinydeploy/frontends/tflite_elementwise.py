@@ -9,6 +9,8 @@ from tinydeploy.frontends._common import clamp_of
 from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.ir import Elem
 from tinydeploy.ir.types import dequantise
+from tinydeploy.ops._binary import pot_sum_holds
+from tinydeploy.ops._op import Signature
 
 
 def _binary(operator: str) -> Callable[[Call], None]:
@@ -18,8 +20,10 @@ def _binary(operator: str) -> Callable[[Call], None]:
         shifts = operator != "mul" and all(kind.elem is Elem.S16 for kind in kinds) and call.option("pot_scale_int16")
         # TFLite shifts instead of multiplying when all three scales are powers of two and the file allows it.
         if shifts and all(kind.quant and math.frexp(kind.scale)[0] == 0.5 for kind in kinds):
-            hint = "convert with TensorFlow >= 2.4"
-            raise call.refuse("is int16 with power-of-two scales", "pot_scale_int16 is false", hint)
+            if not pot_sum_holds(Signature(kinds[:2], kinds[2:])):
+                raise call.refuse("is int16 with power-of-two scales", "the larger input scale is that of the output")
+            call.emit(operator, (a, b), clamp=call.clamp(), pot_scale_int16=True)
+            return
         call.emit(operator, (a, b), clamp=call.clamp())
 
     return translate

@@ -71,7 +71,10 @@ def sum_offers(ctx: LowerContext, sign: int) -> list[Offer]:
     sig, kind = pair.sig, pair.sig.outputs[0]
     low, high = clamp_limits(ctx.node.op.clamp, kind)
     ratios = (sig.input(0).scale / kind.scale, sign * sig.input(1).scale / kind.scale)
-    form = solve(all_pairs(ctx.node.op, sig), ratios, low, high)
+    key = ("linear sum", sign)
+    if key not in ctx.memo:
+        ctx.memo[key] = solve(all_pairs(ctx.node.op, sig), ratios, low, high)
+    form = ctx.memo[key]
     if form is None:
         return []
     instructions = kind.size * (11 if ctx.target.has_long_multiply else 16)

@@ -12,6 +12,7 @@ from tinydeploy.lower import requantise
 from tinydeploy.lower._axes import axes_access, axes_fields
 from tinydeploy.lower._contract import Argument, Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg, Tab, Table
 from tinydeploy.lower._linear import is_s8
+from tinydeploy.lower._weighted16 import int16_offers
 from tinydeploy.lower.requantise import Rounding, Scaling
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import clamp_limits
@@ -47,15 +48,17 @@ class Layer:
             return [self._int32()]
         if elems == (Elem.S8,) * 3 and is_s8(kinds[0]) and is_s8(kinds[2]) and _is(bias, Elem.S32):
             return self._int8()
+        if elems == (Elem.S16, Elem.S8, Elem.S16):
+            return int16_offers(self, self._centred())
         return []
 
     def _float(self) -> Offer:
         arguments, tables = self._operands(("weights", "bias"))
-        return self._offer("f32", arguments, tables, self._float_params())
+        return self.offer("f32", arguments, tables, self._float_params())
 
     def _float_params(self) -> Params:
         low, high = self.ctx.node.op.clamp
-        return Params("td_conv_nd_f32_params", (*self._axes(), ("low", float(low)), ("high", float(high))))
+        return Params("td_conv_nd_f32_params", (*self.axes_fields(), ("low", float(low)), ("high", float(high))))
 
     def _float_w8(self) -> list[Offer]:
         kind, weights = self.ctx.signature.input(1), self._centred()
@@ -64,11 +67,11 @@ class Layer:
         scales = np.broadcast_to(kind.quant.scales().astype(np.float32), self.out_channels)
         arguments, tables = self._operands(("", "bias"))
         tables = [Table("weights", "int8_t", weights), Table("scales", "float", scales.copy()), *tables]
-        return [self._offer("f32_w8", [Tab("weights"), Tab("scales"), *arguments], tables, self._float_params())]
+        return [self.offer("f32_w8", [Tab("weights"), Tab("scales"), *arguments], tables, self._float_params())]
 
     def _int32(self) -> Offer:
         arguments, tables = self._operands(("weights", "bias"))
-        return self._offer("s32", arguments, tables, Params("td_axes", self._axes("")))
+        return self.offer("s32", arguments, tables, Params("td_axes", self.axes_fields("")))
 
     def _int8(self) -> list[Offer]:
         """Any int8 layer whose bias is constant; weights with one zero point a tensor need not be."""
@@ -103,8 +106,8 @@ class Layer:
             ("act_min", low),
             ("act_max", high),
         )
-        params = Params("td_conv_nd_s8_params", (*self._axes(), *fields))
-        return [self._offer("s8" if form.form == "exact" else "s8_wide", arguments, tables, params)]
+        params = Params("td_conv_nd_s8_params", (*self.axes_fields(), *fields))
+        return [self.offer("s8" if form.form == "exact" else "s8_wide", arguments, tables, params)]
 
     def _scaling(self, bias: Array | None, low: int, high: int) -> Scaling:
         """Of sums that may be any int32; the wide kernel adds the bias itself, as the sum wraps with it."""
@@ -150,10 +153,12 @@ class Layer:
                 tables.append(Table(name, kind.elem.c_type, data.astype(kind.elem.dtype).ravel()))
         return arguments, tables
 
-    def _axes(self, prefix: str = "axes.") -> tuple[tuple[str, int], ...]:
+    def axes_fields(self, prefix: str = "axes.") -> tuple[tuple[str, int], ...]:
+        """The C struct td_axes as params fields."""
         return axes_fields(self.axes, self.batch, self.in_channels, self.out_channels, self.groups, prefix)
 
-    def _offer(self, suffix: str, arguments: list[Argument], tables: list[Table], params: Params) -> Offer:
+    def offer(self, suffix: str, arguments: list[Argument], tables: list[Table], params: Params) -> Offer:
+        """An offer of the kernel ``suffix`` of the family."""
         ctx = self.ctx
         name = f"{self.family}_{suffix}"
         constant = [kind is None or ctx.constant(i) is not None for i, kind in enumerate(ctx.signature.inputs)]

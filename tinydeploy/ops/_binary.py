@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Type
-from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier
+from tinydeploy.ir.types import Array, Elem, Type
+from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier, rounding_divide_by_pot
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import Rule, Signature, Types, count_rule, optional, present
 
@@ -59,25 +60,53 @@ def plain_integer(values: Array, kind: Type) -> Array:
     return values.astype(kind.elem.dtype)
 
 
-def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float, float]) -> Array:
+Multiplier: TypeAlias = "tuple[int, int]"  # Q31 and shift
+
+
+def sum_multipliers(sig: Signature) -> tuple[int, Multiplier, Multiplier, Multiplier]:
+    """(left shift of the inputs, multiplier of a, of b, of the sum) of TFLite's sums of quantised inputs."""
+    kind, common = sig.outputs[0], 2.0 * max(sig.input(0).scale, sig.input(1).scale)
+    left = LEFT_SHIFTS[kind.elem.bits]
+    a, b = (quantise_multiplier(sig.input(i).scale / common) for i in (0, 1))
+    return left, a, b, quantise_multiplier(common / (2**left * kind.scale))
+
+
+def pot_shifts(sig: Signature) -> tuple[int, int]:
+    """By how many bits a and b are shifted to the right, where all three scales are powers of two."""
+    scale = sig.outputs[0].scale
+    a, b = (round(math.log2(scale / sig.input(i).scale)) for i in (0, 1))
+    return a, b
+
+
+def pot_sum_holds(sig: Signature) -> bool:
+    """True if TFLite makes a sum of these int16 types by shifts: powers of two, an input's the result's."""
+    kinds = (sig.input(0), sig.input(1), sig.outputs[0])
+    if any(kind.quant is None or kind.zero_point or math.frexp(kind.scale)[0] != 0.5 for kind in kinds):
+        return False
+    return min(pot_shifts(sig)) == 0 and max(pot_shifts(sig)) <= 31
+
+
+def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float, float], pot: bool = False) -> Array:
     """``a + sign * b`` on a common scale of twice the larger input scale, all three rescalings with double rounding.
 
-    Source: TFLite ADD and SUB, reference_integer_ops::Add.
+    ``pot``: int16 with scales that are powers of two is only shifted; the sum saturates.
+    Source: TFLite ADD and SUB, reference_integer_ops::Add; reference_ops::Add and Sub16 for ``pot``.
     """
     kind = sig.outputs[0]
     if kind.quant is None:
         return plain_integer(a.astype(np.int64) + sign * b.astype(np.int64), kind)
-    common = 2.0 * max(sig.input(0).scale, sig.input(1).scale)
-    left = LEFT_SHIFTS[kind.elem.bits]
+    if pot and kind.elem is Elem.S16:
+        a_shift, b_shift = pot_shifts(sig)
+        return _linear.to_elem(
+            rounding_divide_by_pot(a, a_shift) + sign * rounding_divide_by_pot(b, b_shift), clamp, kind
+        )
+    left, first, second, result = sum_multipliers(sig)
 
-    def raised(x: Array, source: Type) -> Array:
-        multiplier, shift = quantise_multiplier(source.scale / common)
-        centred = (x.astype(np.int64) - source.zero_point) << left
-        return multiply_by_quantised_multiplier(centred, multiplier, shift)
+    def raised(x: Array, source: Type, multiplier: Multiplier) -> Array:
+        return multiply_by_quantised_multiplier((x.astype(np.int64) - source.zero_point) << left, *multiplier)
 
-    total = raised(a, sig.input(0)) + sign * raised(b, sig.input(1))
-    multiplier, shift = quantise_multiplier(common / (2**left * kind.scale))
-    return _linear.to_elem(multiply_by_quantised_multiplier(total, multiplier, shift), clamp, kind)
+    total = raised(a, sig.input(0), first) + sign * raised(b, sig.input(1), second)
+    return _linear.to_elem(multiply_by_quantised_multiplier(total, *result), clamp, kind)
 
 
 def product_ratio(sig: Signature) -> float:

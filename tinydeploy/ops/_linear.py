@@ -16,6 +16,7 @@ from tinydeploy.numerics.requantise import (
     round_half_away,
     wrap_int32,
 )
+from tinydeploy.numerics.wide import multiply_wide
 from tinydeploy.ops._op import Rule, Signature, Types, clamp_limits, optional
 from tinydeploy.ops._windows import Pair, tap, windows
 from tinydeploy.ops._windows_nd import Axis, window_sums
@@ -23,10 +24,10 @@ from tinydeploy.ops._windows_nd import Axis, window_sums
 
 def _activations(_: Any, inputs: Types) -> bool:
     x = optional(inputs, 0)
-    return x is not None and (x.elem.is_float or x.elem.bits <= 8 or (x.elem is Elem.S32 and x.quant is None))
+    return x is not None and (x.elem.is_float or x.elem.bits <= 8 or x.elem is (Elem.S16 if x.quant else Elem.S32))
 
 
-ACTIVATIONS = Rule("activations are float, 8 bits wide, or int32 without a scale", _activations)
+ACTIVATIONS = Rule("activations are float, 8 bits wide, int16, or int32 without a scale", _activations)
 
 
 def correlate(x: Array, weights: Array, stride: Pair, dilation: Pair, groups: int) -> Array:
@@ -80,27 +81,34 @@ def channel_scales(sig: Signature) -> Array:
     return np.asarray(sig.input(0).scale * weights.scales() / sig.outputs[0].scale)
 
 
-def add_offsets(sums: Array, bias: Array | None, zero_point: int, weight_sums: Array) -> Array:
-    """Raw dot products to int32 accumulators ``bias + sum(w * (x - zero_point))``, wrapped as int32 addition does."""
-    offset = -zero_point * weight_sums
+def add_offsets(sums: Array, bias: Array | None, kind: Type, weight_sums: Array) -> Array:
+    """Raw dot products to accumulators ``bias + sum(w * (x - zero_point))`` for x of ``kind``.
+
+    They are int32 and wrap as its addition does, but for 16-bit activations, whose accumulators have 64 bits.
+    """
+    offset = -kind.zero_point * weight_sums
     if bias is not None:
         offset = offset + bias.astype(np.int64)
     accumulators = sums.astype(np.int64)
     accumulators += offset
-    if max(accumulators.max(initial=0), -accumulators.min(initial=0)) > INT32_MAX:
+    if kind.elem.bits <= 8 and max(accumulators.max(initial=0), -accumulators.min(initial=0)) > INT32_MAX:
         return wrap_int32(accumulators)
     return accumulators
 
 
 def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
-    """Rescale int32 accumulators [..., O] with TFLite's double rounding, add the zero point, clamp to ``kind``."""
+    """Rescale accumulators [..., O], add the zero point, clamp to ``kind``.
+
+    With TFLite's double rounding; to 16 bits with a multiplier of 15 bits and one rounding.
+    """
     multipliers, shifts = quantise_multipliers(scales)
-    values = multiply_by_quantised_multiplier(accumulators, multipliers, shifts)
+    rescale = multiply_wide if kind.elem is Elem.S16 else multiply_by_quantised_multiplier
+    values = rescale(accumulators, multipliers, shifts)
     return to_elem(values, clamp, kind)
 
 
 def finish_once(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
-    """Scale int32 accumulators [..., O] by real (float64) scales, round once, halves away from zero, clamp to ``kind``.
+    """Scale accumulators [..., O] by real (float64) scales, round once, halves away from zero, clamp to ``kind``.
 
     What leaves int32 saturates (a C++ cast on x86 would give the lowest integer).
     """

@@ -15,7 +15,7 @@ class Add(Op):
     """``y = clamp(a + b)`` with broadcasting (NumPy's rules).
 
     Integers: both inputs are raised by 2**20, brought to one scale, combined and rescaled, each time with double
-    rounding.
+    rounding (int16: by 2**15). With ``pot_scale_int16``, int16 whose scales are powers of two is only shifted.
     Source: TFLite ADD; ONNX Add.
     """
 
@@ -24,6 +24,7 @@ class Add(Op):
     quant: ClassVar[QuantRule] = QuantRule()
 
     clamp: tuple[float, float] = NO_CLAMP
+    pot_scale_int16: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """The broadcast shape with the inputs' element type."""
@@ -36,7 +37,7 @@ class Add(Op):
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """int8 in and out; integers without quantisation wrap."""
-        return (_binary.add_or_sub(sig, present(inputs, 0), present(inputs, 1), 1, self.clamp),)
+        return (_binary.add_or_sub(sig, present(inputs, 0), present(inputs, 1), 1, self.clamp, self.pot_scale_int16),)
 
     def batchable(self, sig: Signature) -> bool:
         """True if nothing is broadcast along axis 0."""

@@ -43,13 +43,17 @@ class Clamp(Op):
         """Float32 in and out."""
         return (_linear.real_clamp(present(inputs, 0), (self.low, self.high)),)
 
+    def ratio(self, source: Type, kind: Type) -> float:
+        """Input scale over output scale, in float32 as in TFLite."""
+        return float(np.float32(source.scale) / np.float32(kind.scale))
+
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """int8 in and out; integers without quantisation are only limited."""
         x, source, kind = present(inputs, 0), sig.input(0), sig.outputs[0]
         if kind.quant is None:
             low, high = kind.elem.limits
             return (np.clip(x, max(low, np.ceil(self.low)), min(high, np.floor(self.high))).astype(kind.elem.dtype),)
-        multiplier, shift = quantise_multiplier(float(np.float32(source.scale) / np.float32(kind.scale)))
+        multiplier, shift = quantise_multiplier(self.ratio(source, kind))
         values = multiply_by_quantised_multiplier(x.astype(np.int64) - source.zero_point, multiplier, shift)
         return (_linear.to_elem(values, (self.low, self.high), kind),)
 

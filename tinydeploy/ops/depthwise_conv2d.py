@@ -76,16 +76,16 @@ class DepthwiseConv2d(Op):
         return forward_axes(x[1:3], weights[1:3], self.stride, self.dilation, self.padding)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out, int32 bias; or int32 without scales."""
+        """int8 or int16 in and out, bias of 32 or 64 bits; or int32 without scales."""
         if sig.outputs[0].quant is None:
             return self.reference(*inputs)
         x, bias = present(inputs, 0), optional(inputs, 2)
         weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
         dtype = _linear.exact_dtype(weights, (0, 1, 2), sig.input(0).elem)
-        zero_point = sig.input(0).zero_point
-        padded = pad_plane(x, self.padding, zero_point).astype(dtype)
+        kind = sig.input(0)
+        padded = pad_plane(x, self.padding, kind.zero_point).astype(dtype)
         sums = self._correlate(padded, weights.astype(dtype))
-        accumulators = _linear.add_offsets(sums, bias, zero_point, np.asarray(weights.sum(axis=(0, 1, 2))))
+        accumulators = _linear.add_offsets(sums, bias, kind, np.asarray(weights.sum(axis=(0, 1, 2))))
         return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
 
     def macs(self, sig: Signature) -> int:

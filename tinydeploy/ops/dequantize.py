@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from tinydeploy.ir.types import Array, Elem, Type, dequantise
 from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
@@ -32,7 +34,11 @@ class Dequantize(Op):
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """Integers in, float32 out."""
-        return (dequantise(present(inputs, 0), sig.input(0)),)
+        x, kind = present(inputs, 0), sig.input(0)
+        if kind.elem is Elem.S32 and kind.quant is not None and kind.quant.axis is None:
+            # Wider than a float32: rounded before and after the product, as float arithmetic does.
+            return ((x.astype(np.int64) - kind.zero_point).astype(np.float32) * np.float32(kind.scale),)
+        return (dequantise(x, kind),)
 
     def batchable(self, sig: Signature) -> bool:
         """True unless x is a scalar or quantised along axis 0."""

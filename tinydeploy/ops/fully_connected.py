@@ -44,7 +44,8 @@ class FullyConnected(Op):
     Floats: float32 sums in the order of k, plus bias; int8 weights are scaled after the sum.
     int32 without scales: modulo 2**32.
     Integers: int32 accumulators that wrap, times the real ratio of scales (float64), rounded once, halves away from
-    zero. A Q31 multiplier with single rounding is the same but for ties and accumulators within 2**-32 of one.
+    zero; accumulators of 64 bits for int16. A Q31 multiplier with single rounding is the same but for ties and
+    accumulators within 2**-32 of one.
     Source: TFLite FULLY_CONNECTED, reference_integer_ops::FullyConnected of LiteRT 2; ONNX Gemm, MatMul by a constant.
     """
 
@@ -81,14 +82,14 @@ class FullyConnected(Op):
         return (result.reshape(*x.shape[:-1], weights.shape[0]),)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """int8 in and out, int32 bias; or int32 without scales."""
+        """int8 or int16 in and out, bias of 32 or 64 bits; or int32 without scales."""
         if sig.outputs[0].quant is None:
             return self.reference(*inputs)
         x, bias = present(inputs, 0), optional(inputs, 2)
         weights = _linear.centred_weights(present(inputs, 1), sig.input(1))
         dtype = _linear.exact_dtype(weights, (1,), sig.input(0).elem)
         sums = x.astype(dtype) @ weights.astype(dtype).T
-        accumulators = _linear.add_offsets(sums, bias, sig.input(0).zero_point, np.asarray(weights.sum(axis=1)))
+        accumulators = _linear.add_offsets(sums, bias, sig.input(0), np.asarray(weights.sum(axis=1)))
         return (_linear.finish_once(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
 
     def macs(self, sig: Signature) -> int:
