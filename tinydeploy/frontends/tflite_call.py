@@ -14,6 +14,9 @@ from tinydeploy.frontends.tflite_model import Operator
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, OPTIONS2, PADDINGS
 from tinydeploy.ir import Array, Graph, Quant, Type, Value
 
+# They see the stored integers, whatever those stand for; legacy uint8 is stored otherwise here.
+_BY_BITS = frozenset({"CAST", "BITCAST", "BITWISE_XOR", "RIGHT_SHIFT"})
+
 
 class Call:
     """What a translation sees of its operator."""
@@ -27,6 +30,9 @@ class Call:
         self.origin = f"operator {operator.index}{importer.place} ({operator.kind}) {', '.join(names)}".rstrip()
         self.tensors, self.results = operator.inputs, operator.outputs  # numbers in the file
         self.output_count = len(operator.outputs)
+        ends = [i for i in (*operator.inputs, *operator.outputs) if i >= 0]
+        if self.kind in _BY_BITS and any(importer.subgraph.tensor(i).shifted for i in ends):
+            raise self.refuse("takes or makes quantised uint8", "it works on integers without a scale")
 
     @functools.cached_property
     def inputs(self) -> tuple[str | None, ...]:
@@ -58,7 +64,6 @@ class Call:
         absent = index >= len(self.tensors) or self.tensors[index] < 0
         return None if absent else self.importer.name(self.tensors[index])
 
-    @property
     def graph(self) -> Graph:
         """The graph under construction."""
         return self._builder.graph
@@ -66,6 +71,10 @@ class Call:
     def constant(self, name: str | Variable) -> Array | None:
         """Content of a value that is a constant, else None."""
         return None if isinstance(name, Variable) else self._builder.graph.constant(name)
+
+    def is_shifted(self, index: int) -> bool:
+        """True if an input is uint8 in the file, and int8 here."""
+        return index < len(self.tensors) and self.importer.subgraph.tensor(self.tensors[index]).shifted
 
     def type(self, name: str) -> Type:
         """Type of a value."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.frontends.tflite_hybrid import WARNING as HYBRID
@@ -64,15 +66,24 @@ def _fully_connected(call: Call) -> None:
 
 def _average_pool(call: Call) -> None:
     kernel, stride = call.positive("filter_height", "filter_width"), call.positive("stride_h", "stride_w")
-    call.emit(
-        "average_pool2d",
-        (call.input(0),),
-        kernel=kernel,
-        stride=stride,
-        padding=call.padding(call.type(call.input(0)), kernel, stride, (1, 1)),
-        count_include_pad=False,
-        clamp=call.clamp(),
-    )
+    x = call.type(call.input(0))
+    attributes: dict[str, Any] = {
+        "kernel": kernel,
+        "stride": stride,
+        "padding": call.padding(x, kernel, stride, (1, 1)),
+        "count_include_pad": False,
+        "clamp": call.clamp(),
+    }
+    whole = not any(attributes["padding"]) and kernel[0] * kernel[1] % 2
+    if not call.is_shifted(0) or whole:
+        call.emit("average_pool2d", (call.input(0),), **attributes)
+        return
+    # Means of uint8 round halves up, those of signed integers away from zero: kept above zero, in int16, they agree.
+    assert x.quant is not None
+    raised = dataclasses.replace(x.quant, zero_point=tuple(z + 128 for z in x.quant.zero_point))
+    wide = call.between("quantize", (call.input(0),), raised, elem=Elem.S16)
+    mean = call.between("average_pool2d", (wide,), raised, **attributes)
+    call.emit("quantize", (mean,), elem=Elem.S8)
 
 
 def _max_pool(call: Call) -> None:
