@@ -91,7 +91,7 @@ def instance_normalization(call: Call) -> Results:
 
 @translates("GroupNormalization")
 def group_normalization(call: Call) -> Results:
-    """Groups of channels by their own mean and variance, scale and bias a channel. Source: ONNX GroupNormalization-21."""
+    """Groups of channels by their own mean and variance. Source: ONNX GroupNormalization-21."""
     call.ignore("stash_type")  # computed in float32 always
     x, channels = _channels(call)
     groups = call.attribute("num_groups")

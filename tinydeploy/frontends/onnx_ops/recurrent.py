@@ -86,13 +86,10 @@ def _functions(call: Call, kind: str, directions: int) -> Iterator[_Functions]:
             known = ACTIVATIONS[ours]
             alpha = next(alphas, None) if ours in _WITH_ALPHA else 0.0
             beta = next(betas, None) if ours in _WITH_BETA else 0.0
-            if ours in _WITHOUT_DEFAULT and None in (alpha, beta):
-                raise refuse(
-                    f"the activation {name} has no constants", "activation_alpha and activation_beta are given"
-                )
-            chosen.append(
-                (ours, *(d if v is None else float(v) for v, d in ((alpha, known.alpha), (beta, known.beta))))
-            )
+            if ours in _WITHOUT_DEFAULT and (alpha is None or beta is None):
+                rule = "activation_alpha and activation_beta are given"
+                raise refuse(f"the activation {name} has no constants", rule)
+            chosen.append((ours, known.alpha if alpha is None else alpha, known.beta if beta is None else beta))
         activations, of_alpha, of_beta = zip(*chosen, strict=True)
         yield _Functions(activations, of_alpha, of_beta)
 
