@@ -64,6 +64,7 @@ class Call:
         absent = index >= len(self.tensors) or self.tensors[index] < 0
         return None if absent else self.importer.name(self.tensors[index])
 
+    @property
     def graph(self) -> Graph:
         """The graph under construction."""
         return self._builder.graph
