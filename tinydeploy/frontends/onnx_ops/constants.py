@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tinydeploy.frontends.onnx_call import Call, Results, folds, normal_axis, refuse, translates
-from tinydeploy.frontends.onnx_ops.shapes import new_shape, slices, squeezed, target_elem, unsqueezed
+from tinydeploy.frontends.onnx_ops.shapes import new_shape, squeezed, target_elem, unsqueezed
+from tinydeploy.frontends.onnx_ops.slicing import slices
 from tinydeploy.ir import Array
 
 MAX_ELEMENTS = 1 << 26  # of a result: a few nodes could otherwise ask for more memory than there is
