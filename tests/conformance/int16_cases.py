@@ -16,8 +16,10 @@ from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 from tinydeploy.ops.dequantize import Dequantize
 from tinydeploy.ops.fully_connected import FullyConnected
 from tinydeploy.ops.logistic import Logistic
+from tinydeploy.ops.mean import Mean
 from tinydeploy.ops.mul import Mul
 from tinydeploy.ops.quantize import Quantize
+from tinydeploy.ops.reduce import ReduceSum
 from tinydeploy.ops.softmax import Softmax
 from tinydeploy.ops.sub import Sub
 from tinydeploy.ops.tanh import Tanh
@@ -136,6 +138,17 @@ def function(rng: np.random.Generator, number: int) -> Case:
         )
     op = Logistic() if number % 3 == 0 else Tanh()
     return one_node(f"{op.name} {number}", op, [s16((500,), scale)], [Quant.per_tensor(UNIT)], rng)
+
+
+def reduction(rng: np.random.Generator, number: int) -> Case:
+    """Means and sums over any axes."""
+    shape = tuple(ints(rng, 1, 5, int(rng.integers(1, 7))))
+    axes = tuple(axis for axis in range(len(shape)) if rng.random() < 0.5) or (0,)
+    op = (Mean, ReduceSum)[number % 2](axes=axes, keep_dims=bool(rng.random() < 0.5))
+    scale = _scale(rng, 1e-5, 1e-2)
+    source = s8(shape, scale, int(rng.integers(-128, 128))) if number % 3 == 2 else s16(shape, scale)
+    out = Quant.per_tensor(scale * _scale(rng, 0.3, 3), int(rng.integers(-9, 9)))
+    return one_node(f"{op.name} {source.elem.value} {number}", op, [source], [out], rng, 5)
 
 
 _KINDS = {

@@ -20,6 +20,7 @@ FAMILIES = {
     "far_apart": 12,
     "function": 30,
     "conversion": 96,
+    "reduction": 40,
 }
 
 

@@ -34,7 +34,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
             headers=("td_reduce.h",),
             sources=("td_reduce.c",),
             tables=data.tables,
-            params=_params(op, x.shape),
+            params=Params("td_reduce", walk_fields(op, x.shape)),
             cost=Cost(instructions, int(1.5 * instructions)),
         )
     ]
@@ -49,8 +49,11 @@ def _name(op: Reduction, x: Type) -> str:
     return f"{_WRAPPING[op.name]}_{'f32' if x.elem is Elem.F32 else x.elem.bits}"
 
 
-def _params(op: Reduction, shape: tuple[int, ...]) -> Params:
-    """The C struct: the axes of each kind, neighbours merged. Of six axes no kind has more than three runs."""
+def walk_fields(op: Reduction, shape: tuple[int, ...], prefix: str = "") -> tuple[tuple[str, int], ...]:
+    """The C struct td_reduce as params fields: the axes of each kind, neighbours merged.
+
+    Of six axes no kind has more than three runs.
+    """
     runs: list[list[int]] = []
     for axis, (size, step) in enumerate(zip(shape, dense_steps(shape), strict=True)):
         if size == 1:
@@ -64,6 +67,6 @@ def _params(op: Reduction, shape: tuple[int, ...]) -> Params:
     for kind, names in enumerate((("kept", "kept_step"), ("size", "step"))):
         chosen = [(size, step) for which, size, step in runs if which == kind]
         chosen = [(1, 0)] * (_AXES - len(chosen)) + chosen
-        fields += [(f"{names[0]}[{i}]", size) for i, (size, _) in enumerate(chosen)]
-        fields += [(f"{names[1]}[{i}]", step) for i, (_, step) in enumerate(chosen)]
-    return Params("td_reduce", (*fields, ("count", op.count(shape))))
+        fields += [(f"{prefix}{names[0]}[{i}]", size) for i, (size, _) in enumerate(chosen)]
+        fields += [(f"{prefix}{names[1]}[{i}]", step) for i, (_, step) in enumerate(chosen)]
+    return (*fields, (f"{prefix}count", op.count(shape)))
