@@ -24,7 +24,7 @@ import numpy as np
 
 from tests.conftest import need_module
 from tinydeploy import frontends, passes
-from tinydeploy.frontends.tflite_hybrid import with_float_weights
+from tinydeploy.frontends.tflite_hybrid import for_litert
 from tinydeploy.ir import Array, Graph
 from tinydeploy.ops.execute import run_float, run_integer
 
@@ -223,7 +223,7 @@ def agree(
     """
     graph = imported(model)
     fed = random_feeds(graph, specs, samples, seed) if feeds is None else list(feeds)
-    theirs = litert(with_float_weights(model, "model") or model, fed)
+    theirs = litert(for_litert(model, "model") or model, fed)
     named = dict(zip(graph.inputs, fed, strict=True))
     for label, version in (("as read", graph), ("optimised", passes.optimise(graph))):
         runs = [("twin", run_integer)] if graph.is_quantised() else [("reference", run_float), ("twin", run_integer)]

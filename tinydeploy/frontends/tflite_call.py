@@ -163,6 +163,10 @@ class Call:
         """Add a node whose one result stays inside this operator; return its name."""
         return self._node(operator, inputs, None, (quant,), attributes)[0]
 
+    def scalar(self, value: Any) -> str:
+        """A constant of rank 0 with the element type of a NumPy number."""
+        return self._builder.constant(f"{self.kind.lower()}_{self._operator.index}_constant", np.asarray(value))
+
     def emit(self, operator: str, inputs: tuple[str | None, ...], **attributes: Any) -> None:
         """Add the node that writes this operator's outputs."""
         self.emit_with(operator, inputs, (), **attributes)

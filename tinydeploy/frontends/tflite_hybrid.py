@@ -1,4 +1,4 @@
-"""TFLite's hybrid operators: float activations, integer weights.
+"""TFLite's hybrid operators: float activations, integer weights; and the copy of a file that LiteRT is compared with.
 
 Their weights stay small and stand for real numbers here. LiteRT quantises the activations of each run instead, which
 is less exact and depends on the data; what we compute is what it computes once the weights are made float.
@@ -27,18 +27,25 @@ WARNING = (
 )
 
 
-def with_float_weights(data: bytes, where: str) -> bytes | None:
-    """A copy of a file in which the weights of hybrid operators are float32; None if there are none.
+def for_litert(data: bytes, where: str) -> bytes | None:
+    """A copy of a file that LiteRT computes as we do; None if the file is such already.
 
-    The numbers are put behind the file, and the types and offsets that lead to them are changed in place.
+    The weights of hybrid operators are float32 in it: the numbers are put behind the file, and the types and offsets
+    that lead to them are changed in place. Axes of scales that TOCO wrote wrong, and LiteRT refuses, are 0.
     Raises: ValueError if buffers are shared in a way that cannot be kept, InputError if the file is damaged.
     """
     model = Model(data, where)
-    tensors = [found for number in range(model.subgraph_count) for found in _weights(model.subgraph(number))]
-    if not tensors:
-        return None
-    copy, filled = bytearray(data), dict[int, bytes]()
-    for table, real in tensors:
+    subgraphs = [model.subgraph(number) for number in range(model.subgraph_count)]
+    copy = bytearray(data)
+    _make_weights_float(model, subgraphs, copy)
+    for table in (table for subgraph in subgraphs for table in subgraph.tables):
+        _mend_axis(table, copy)
+    return None if copy == data else bytes(copy)
+
+
+def _make_weights_float(model: Model, subgraphs: list[Subgraph], copy: bytearray) -> None:
+    filled: dict[int, bytes] = {}
+    for table, real in (pair for subgraph in subgraphs for pair in _weights(subgraph)):
         buffer, content = int(table.scalar(2, "I")), real.astype("<f4").tobytes()
         if filled.setdefault(buffer, content) != content:
             raise ValueError("hybrid weights share a buffer")
@@ -49,7 +56,15 @@ def with_float_weights(data: bytes, where: str) -> bytes | None:
         copy += b"\0" * (-(len(copy) + 4) % 16)  # content is aligned, its length stands before it
         struct.pack_into("<I", copy, place, len(copy) - place)
         copy += struct.pack("<I", len(content)) + content
-    return bytes(copy)
+
+
+def _mend_axis(tensor: Table, copy: bytearray) -> None:
+    quantisation, shape = tensor.table(4), tensor.numbers(0, "<i4")
+    if quantisation is None or shape is None or quantisation.scalar(6, "i") < max(len(shape), 1):
+        return
+    place = quantisation.place(6, 4)
+    assert place is not None
+    struct.pack_into("<i", copy, place, 0)
 
 
 def _weights(subgraph: Subgraph) -> list[tuple[Table, Array]]:
@@ -59,7 +74,7 @@ def _weights(subgraph: Subgraph) -> list[tuple[Table, Array]]:
         for index in hybrid_inputs(subgraph, operator):
             tensor = subgraph.tensor(index)
             assert tensor.data is not None
-            found[index] = subgraph.table(index), np.asarray(dequantise(tensor.data, tensor.type))
+            found[index] = subgraph.tables[index], np.asarray(dequantise(tensor.data, tensor.type))
     return list(found.values())
 
 

@@ -38,9 +38,9 @@ class Subgraph:
 
     def __init__(self, model: Model, table: Table, index: int) -> None:
         self._model, self._table, self.index = model, table, index
-        self._tensors = table.tables(0)
-        if len(self._tensors) > MAX_TENSORS:
-            raise model.reader.error(f"it has {len(self._tensors)} tensors")
+        self.tables = table.tables(0)  # of its tensors
+        if len(self.tables) > MAX_TENSORS:
+            raise model.reader.error(f"it has {len(self.tables)} tensors")
         self._cache: dict[int, Tensor] = {}
         self.inputs = self._indices(table, 1)
         self.outputs = self._indices(table, 2)
@@ -52,8 +52,8 @@ class Subgraph:
         if len(indices) > MAX_OPERANDS:
             raise self._model.reader.error(f"a list names more than {MAX_OPERANDS} tensors")
         for index in indices:
-            if not (-1 if optional else 0) <= index < len(self._tensors):
-                raise self._model.reader.error(f"it uses tensor {index} of {len(self._tensors)}")
+            if not (-1 if optional else 0) <= index < len(self.tables):
+                raise self._model.reader.error(f"it uses tensor {index} of {len(self.tables)}")
         return indices
 
     def _operator(self, index: int, table: Table) -> Operator:
@@ -74,16 +74,12 @@ class Subgraph:
         Raises: InputError if it is malformed, UnsupportedError if its type or storage is not supported.
         """
         if index not in self._cache:
-            self._cache[index] = read_tensor(self._model.reader, self._tensors[index], self._model.buffers, index)
+            self._cache[index] = read_tensor(self._model.reader, self.tables[index], self._model.buffers, index)
         return self._cache[index]
-
-    def table(self, index: int) -> Table:
-        """Tensor number ``index`` as it is in the file."""
-        return self._tensors[index]
 
     def name(self, index: int) -> str:
         """Name of a tensor, whatever its type."""
-        return tensor_name(self._tensors[index], index)
+        return tensor_name(self.tables[index], index)
 
 
 class Model:

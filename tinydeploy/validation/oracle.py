@@ -205,7 +205,7 @@ def _version(package: str) -> str:
 
 
 def _litert(path: Path, graph: Graph | None) -> Oracle:
-    from tinydeploy.frontends.tflite_hybrid import with_float_weights
+    from tinydeploy.frontends.tflite_hybrid import for_litert
 
     try:
         from ai_edge_litert import interpreter as litert
@@ -220,7 +220,7 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
             raise _Unavailable("ai-edge-litert is not installed (pip install 'tinydeploy[oracle-litert]')") from None
 
     try:
-        copy = with_float_weights(path.read_bytes(), str(path))
+        copy = for_litert(path.read_bytes(), str(path))
     except ValueError as reason:
         raise _Unavailable(f"{text} computes hybrid operators less exactly, and {reason}") from None
     source = {"model_path": str(path)} if copy is None else {"model_content": copy}

@@ -208,18 +208,6 @@ def test_quantize_and_dequantize(tmp_path) -> None:
     check(model, tmp_path)
 
 
-def test_int4_weights_are_unpacked(tmp_path) -> None:
-    model = TfliteModel()
-    x = model.tensor([1, 3], "int8", scale=0.1)
-    raw = bytes([0x7F, 0x08, 0x21])  # -1, 7, -8, 0, 1, 2
-    w = model.tensor([2, 3], "INT4", raw=raw, scale=0.5)
-    model.op("FULLY_CONNECTED", [x, w, -1], [model.tensor([1, 2], "int8", scale=1.0)], activation="NONE")
-    from tinydeploy.frontends.tflite_model import Model
-
-    data = Model(model.to_bytes([0], [2]), "x").subgraph().tensor(w).data
-    assert data.tolist() == [[-1, 7, -8], [0, 1, 2]]
-
-
 def test_open_dimension_needs_a_shape_and_takes_it(tmp_path) -> None:
     model = TfliteModel()
     x = model.tensor([1, 1, 4], signature=[-1, -1, 4], name="audio")

@@ -37,7 +37,11 @@ class TfliteModel:
         return len(self.subgraphs)
 
     def tensor(self, shape, elem="float32", data=None, *, name=None, scale=None, zero=0, axis=0, **more) -> int:
-        """``scale`` and ``zero``: a number or a list; ``more``: signature, variable, sparse, raw (the buffer)."""
+        """``scale`` and ``zero``: a number or a list; ``more``: signature, variable, raw (the buffer), sparse.
+
+        ``sparse``: (order, blocks, levels), a level being the size of a dense dimension or (segments, indices); or True
+        for an empty table.
+        """
         number = len(self.tensors)
         self.tensors.append(
             {"name": name or f"t{number}", "shape": shape, "elem": elem, "data": data, "scale": scale, "zero": zero}
@@ -103,7 +107,7 @@ class TfliteModel:
             fields = [("offset", None)] * 2 + [("offset", scales), ("offset", zeros), ("Uint8", 0), ("offset", None)]
             quant = _table(b, [*fields, ("Int32", tensor["axis"])])
         name, shape = b.CreateString(tensor["name"]), _numbers(b, tensor["shape"], "i4")
-        sparse = _table(b, []) if tensor.get("sparse") else None
+        sparse = _sparsity(b, tensor["sparse"]) if tensor.get("sparse") else None
         signature = _numbers(b, tensor["signature"], "i4") if tensor.get("signature") is not None else None
         number = ELEMENT_NAMES.index(ELEMENTS.get(tensor["elem"], tensor["elem"]))
         fields = [("offset", shape), ("Int8", number), ("Uint32", buffer), ("offset", name), ("offset", quant)]
@@ -148,6 +152,22 @@ def _table(b: Any, fields: list[tuple[str, Any]]) -> int:
             getattr(b, f"Prepend{kind}")(value)
             b.Slot(slot)
     return b.EndObject()
+
+
+def _sparsity(b: Any, layout: Any) -> int:
+    if layout is True:
+        return _table(b, [])
+    order, blocks, levels = layout
+    tables = []
+    for level in levels:
+        if isinstance(level, int):
+            tables.append(_table(b, [("Int8", 0), ("Int32", level)]))
+            continue
+        vectors = [_table(b, [("offset", _numbers(b, numbers, "i4"))]) for numbers in level]
+        fields = [("Uint8", 1), ("offset", vectors[0]), ("Uint8", 1), ("offset", vectors[1])]
+        tables.append(_table(b, [("Int8", 1), ("Int32", 0), *fields]))
+    fields = [_numbers(b, order, "i4"), _numbers(b, blocks, "i4"), _offsets(b, tables)]
+    return _table(b, [("offset", field) for field in fields])
 
 
 def _offsets(b: Any, items: list[int]) -> int:
