@@ -191,6 +191,38 @@ def constant_of_shape(call: Call) -> Results:
     return (np.full(bounded(call.integers(0, "shape") or ()), filler.ravel()[0], filler.dtype),)
 
 
+@translates("EyeLike")
+@folds("EyeLike")
+def eye_like(call: Call) -> Results:
+    """Ones on a diagonal of the input's shape. Source: ONNX EyeLike-22."""
+    wanted, k = bounded(call.shape_of(0)), call.attribute("k", 0)
+    if len(wanted) != 2:
+        raise refuse(f"its input has shape {list(wanted)}", "matrices")
+    source = call.sources[0]
+    default = source.dtype if isinstance(source, np.ndarray) else call.type(str(source)).elem.dtype
+    dtype = default if call.attribute("dtype") is None else target_elem(call, "dtype").dtype
+    return (np.eye(*wanted, k=k, dtype=dtype),)
+
+
+@folds("NonZero")
+def non_zero(call: Call) -> Results:
+    """Places of the elements of a constant that are not zero, one row an axis. Source: ONNX NonZero-13."""
+    (x,) = _all(call)
+    return (np.stack(np.nonzero(x)).astype(np.int64),)
+
+
+@folds("Unique")
+def unique(call: Call) -> Results:
+    """Different elements or slices of a constant, and where they are. Source: ONNX Unique-11."""
+    x, axis = call.constant(0, "data"), call.attribute("axis")
+    x = x.ravel() if axis is None else x
+    values, first, back, counts = np.unique(x, True, True, True, axis=axis)
+    order = np.arange(len(first)) if call.attribute("sorted", 1) else np.argsort(first)
+    places = np.argsort(order)[back.ravel()]
+    others = (first[order], places, counts[order])
+    return (np.take(values, order, axis=axis or 0), *(part.astype(np.int64) for part in others))
+
+
 @folds("Expand")
 def expand(call: Call) -> Results:
     """A constant broadcast to a shape. Source: ONNX Expand-13."""
@@ -207,16 +239,3 @@ def range_(call: Call) -> Results:
         raise refuse("delta is 0")
     bounded((max(math.ceil((float(limit) - float(start)) / float(delta)), 0),))
     return (np.arange(start, limit, delta, dtype=start.dtype),)
-
-
-@folds("ReduceProd", "ReduceSum")
-def reduce(call: Call) -> Results:
-    """Product or sum over axes of a constant. Source: ONNX ReduceProd-18, ReduceSum-13."""
-    x = call.constant(0, "data")
-    axes = call.attribute("axes") or call.integers(1, "axes")
-    if not axes and call.attribute("noop_with_empty_axes", 0):
-        return (x,)
-    call.ignore("noop_with_empty_axes")
-    chosen = tuple(normal_axis(axis, x.ndim) for axis in axes) if axes else None
-    function = np.prod if call.node.op_type == "ReduceProd" else np.sum
-    return (np.asarray(function(x, axis=chosen, keepdims=bool(call.attribute("keepdims", 1))), x.dtype),)

@@ -47,13 +47,13 @@ def depth_to_space(call: Call) -> Results:
 
 @translates("SpaceToDepth")
 def space_to_depth(call: Call) -> Results:
-    """Blocks of the plane into channels. Source: ONNX SpaceToDepth-13."""
+    """Blocks of the plane into channels, modes DCR and CRD. Source: ONNX SpaceToDepth-13."""
     batch, channels, height, width = _image(call)
-    block = call.attribute("blocksize")
-    if call.attribute("mode", "DCR") != "DCR" or block < 1 or height % block or width % block:
-        raise refuse(f"blocks of {block} from {height}x{width}", "whole blocks, depth first")
+    block, mode = call.attribute("blocksize"), call.attribute("mode", "DCR")
+    if mode not in ("DCR", "CRD") or block < 1 or height % block or width % block:
+        raise refuse(f"mode {mode}, blocks of {block} from {height}x{width}", "DCR or CRD; whole blocks")
     parts = call.reshape(call.value(0), (batch, channels, height // block, block, width // block, block))
-    turned = call.transpose(parts, (0, 3, 5, 1, 2, 4))
+    turned = call.transpose(parts, (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4))
     return (call.reshape(turned, (batch, channels * block * block, height // block, width // block)),)
 
 

@@ -120,12 +120,12 @@ def cast(call: Call) -> Results:
     return (x if elem is call.type(x).elem else call.emit("cast", x, elem=elem),)
 
 
-def target_elem(call: Call) -> Elem:
-    """The element type a Cast node asks for."""
+def target_elem(call: Call, name: str = "to") -> Elem:
+    """The element type that an attribute asks for."""
     from onnx import helper
 
     call.ignore("saturate", "round_mode")  # they describe casts to 8-bit floats, which are refused
     try:
-        return Elem(np.dtype(helper.tensor_dtype_to_np_dtype(call.attribute("to"))).name)
+        return Elem(np.dtype(helper.tensor_dtype_to_np_dtype(call.attribute(name))).name)
     except (KeyError, ValueError, TypeError):
-        raise refuse(f"casts to type {call.attribute('to')}", "numbers of 8 to 64 bits or bool") from None
+        raise refuse(f"makes elements of type {call.attribute(name)}", "numbers of 8 to 64 bits or bool") from None
