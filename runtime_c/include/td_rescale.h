@@ -1,11 +1,12 @@
 /* td_rescale.h - integers of one scale and width to integers of another; limits on the way (relu).
  *
  * td_rescale_<from>_<to>   y = clamp(zero_point + double_round((x - in_zero_point) * real)), td_requant.h
- * td_leaky_relu_s16        the same with a multiplier of its own for x below its zero point
+ * td_slopes_s16            the same with a multiplier of its own for x below its zero point (leaky_relu, abs)
  *
- * in, out  `size` elements; out may lie exactly over in, or below it. 32-bit types have no zero point.
+ * in, out  `size` elements; out may lie over in where no element is overwritten before it is read. 32-bit types have no
+ * zero point.
  *
- * Source: TFLite QUANTIZE (Requantize), RELU (ReluX), LEAKY_RELU (QuantizeLeakyRelu).
+ * Source: TFLite QUANTIZE (Requantize), RELU (ReluX), ABS, LEAKY_RELU (QuantizeLeakyRelu).
  */
 #ifndef TD_RESCALE_H
 #define TD_RESCALE_H
@@ -27,10 +28,11 @@ typedef struct {
     int32_t in_zero_point;
     int32_t multiplier; /* x at or above the zero point */
     int32_t shift;
-    int32_t low_multiplier; /* below it */
+    int32_t low_multiplier; /* below it, of x times low_sign */
     int32_t low_shift;
+    int32_t low_sign;
     int32_t zero_point;
-} td_leaky_relu_params;
+} td_slopes_params;
 
 void td_rescale_s8_s16(const td_rescale_params *restrict p, const int8_t *in, int16_t *out);
 void td_rescale_s8_s32(const td_rescale_params *restrict p, const int8_t *in, int32_t *out);
@@ -45,6 +47,6 @@ void td_rescale_s32_u8(const td_rescale_params *restrict p, const int32_t *in, u
 void td_rescale_s32_s16(const td_rescale_params *restrict p, const int32_t *in, int16_t *out);
 void td_rescale_s32_s32(const td_rescale_params *restrict p, const int32_t *in, int32_t *out);
 
-void td_leaky_relu_s16(const td_leaky_relu_params *restrict p, const int16_t *in, int16_t *out);
+void td_slopes_s16(const td_slopes_params *restrict p, const int16_t *in, int16_t *out);
 
 #endif

@@ -28,12 +28,12 @@ TD_RESCALE(td_rescale_s32_u8, int32_t, uint8_t)
 TD_RESCALE(td_rescale_s32_s16, int32_t, int16_t)
 TD_RESCALE(td_rescale_s32_s32, int32_t, int32_t)
 
-void td_leaky_relu_s16(const td_leaky_relu_params *restrict p, const int16_t *in, int16_t *out)
+void td_slopes_s16(const td_slopes_params *restrict p, const int16_t *in, int16_t *out)
 {
     for (int32_t i = 0; i < p->size; i++) {
         const int32_t x = in[i] - p->in_zero_point;
         const int32_t y = x >= 0 ? td_multiply_double(x, p->multiplier, p->shift)
-                                 : td_multiply_double(x, p->low_multiplier, p->low_shift);
+                                 : td_multiply_double(x * p->low_sign, p->low_multiplier, p->low_shift);
         out[i] = (int16_t)td_clamp(td_add_wrap(y, p->zero_point), -32768, 32767);
     }
 }

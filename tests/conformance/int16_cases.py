@@ -9,6 +9,7 @@ from tests.conformance.harness import Case, one_node, s8
 from tests.conformance.linear_cases import CLAMPS
 from tinydeploy.ir import Elem, Quant, Type
 from tinydeploy.ops._op import Op
+from tinydeploy.ops.activation import Gelu, LeakyRelu
 from tinydeploy.ops.add import Add
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.conv2d import Conv2d
@@ -23,6 +24,7 @@ from tinydeploy.ops.reduce import ReduceSum
 from tinydeploy.ops.softmax import Softmax
 from tinydeploy.ops.sub import Sub
 from tinydeploy.ops.tanh import Tanh
+from tinydeploy.ops.unary import Abs, Exp, Log, Rsqrt
 
 UNIT = 2.0**-15
 
@@ -138,6 +140,15 @@ def function(rng: np.random.Generator, number: int) -> Case:
         )
     op = Logistic() if number % 3 == 0 else Tanh()
     return one_node(f"{op.name} {number}", op, [s16((500,), scale)], [Quant.per_tensor(UNIT)], rng)
+
+
+def slopes(rng: np.random.Generator, number: int) -> Case:
+    """abs, leaky_relu and the functions that go through a table with interpolation."""
+    scale = _scale(rng, 1e-5, 1e-3)
+    ops: tuple[Op, ...] = (Abs(), LeakyRelu(0.1), LeakyRelu(-0.7), LeakyRelu(1.5), Exp(), Log(), Rsqrt(), Gelu())
+    op = ops[number % len(ops)]
+    out = Quant.per_tensor(scale * _scale(rng, 0.5, 3))
+    return one_node(f"{op.name} {number}", op, [s16((400,), scale)], [out], rng, 3)
 
 
 def reduction(rng: np.random.Generator, number: int) -> Case:

@@ -21,6 +21,7 @@ FAMILIES = {
     "function": 30,
     "conversion": 96,
     "reduction": 40,
+    "slopes": 24,
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.conformance.tflite_build import assert_twin, s8
 from tinydeploy.ir.types import Elem, Quant, Type
 from tinydeploy.ops._op import NO_CLAMP, Signature
+from tinydeploy.ops.activation import Gelu, LeakyRelu
 from tinydeploy.ops.add import Add
 from tinydeploy.ops.average_pool2d import AveragePool2d
 from tinydeploy.ops.clamp import Clamp
@@ -25,6 +26,7 @@ from tinydeploy.ops.quantize import Quantize
 from tinydeploy.ops.softmax import Softmax
 from tinydeploy.ops.sub import Sub
 from tinydeploy.ops.tanh import Tanh
+from tinydeploy.ops.unary import Abs, Exp, Log, Rsqrt
 
 INF = float("inf")
 FUSED = {"NONE": NO_CLAMP, "RELU": (0.0, INF), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -198,3 +200,32 @@ def test_pad_and_concat():
     pad = Pad(padding=((0, 0), (1, 2), (0, 1), (0, 0)))
     assert_twin(pad, Signature((kind,), (s16((1, 6, 5, 5), 1e-3),)), x)
     assert_twin(Concat(axis=3), Signature((kind, kind), (s16((1, 3, 4, 10), 1e-3),)), x, x[:, ::-1])
+
+
+POSITIVE = np.clip(np.abs(EVERY.astype(int)), 1, 32767).astype(np.int16)
+FUNCTIONS = [
+    (Exp(), EVERY, 5e-4),
+    (Log(), EVERY, 3e-4),
+    (Log(), POSITIVE, 1e-4),
+    (Rsqrt(), POSITIVE, 2e-3),
+    (Gelu(), EVERY, 3e-4),
+    (Gelu(), EVERY, 1e-4),
+    (Gelu(approximate=True), EVERY, 3e-4),
+    (Abs(), EVERY, 3e-4),
+    (LeakyRelu(0.1), EVERY, 3e-4),
+    (LeakyRelu(0.3), EVERY, 1e-4),
+]
+
+
+@pytest.mark.parametrize("source", [3e-4, 1e-4, 2.0**-10])
+@pytest.mark.parametrize(("op", "x", "out"), FUNCTIONS)
+def test_every_input_of_a_function(op, x, out, source):
+    assert_twin(op, Signature((s16(x.shape, source),), (s16(x.shape, out),)), x)
+
+
+@pytest.mark.parametrize("out", [0.05, 0.021])
+@pytest.mark.parametrize("op", [Abs(), LeakyRelu(0.1), LeakyRelu(0.3)])
+def test_every_int8_of_a_function_with_slopes(op, out):
+    """These have no table in TFLite."""
+    x = np.arange(-128, 128).astype(np.int8)[None]
+    assert_twin(op, Signature((s8(x.shape, 0.05, 7),), (s8(x.shape, out, -20),)), x)

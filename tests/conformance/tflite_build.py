@@ -242,6 +242,14 @@ def _translate(fb, op: Op, sig: Signature, fused: str):
             options.inDataType = getattr(fb.TensorType, _TENSOR_TYPES[x.elem])
             options.outDataType = getattr(fb.TensorType, _TENSOR_TYPES[op.elem])
             return "CAST", options, []
-        case "logistic" | "tanh" | "quantize" | "dequantize":
+        case "leaky_relu":
+            options = fb.LeakyReluOptionsT()
+            options.alpha = op.alpha
+            return "LEAKY_RELU", options, []
+        case "gelu":
+            options = fb.GeluOptionsT()
+            options.approximate = op.approximate
+            return "GELU", options, []
+        case "logistic" | "tanh" | "quantize" | "dequantize" | "abs" | "exp" | "log" | "rsqrt":
             return op.name.upper(), None, []
     raise AssertionError(op.name)

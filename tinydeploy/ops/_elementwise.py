@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
-from tinydeploy.ops import _table
+from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
 
 
@@ -39,7 +40,7 @@ class Unary(Op):
     """``y = f(x)`` for each element; shape and, unless `result` says so, element type are the input's.
 
     A subclass says what f is: `real` in float64, `single` in the C's float32 and, if it takes integers, `plain`.
-    8-bit quantised inputs go through a table of all 256 results.
+    8-bit quantised inputs go through a table of all 256 results, int16 ones through `interpolated` if there is one.
     """
 
     takes: ClassVar[str] = "f"
@@ -61,6 +62,10 @@ class Unary(Op):
     def plain(self, x: Array) -> Array:
         """The function of integers without quantisation, or of bools."""
         raise NotImplementedError
+
+    def interpolated(self, sig: Signature) -> Callable[[Array], Array] | None:
+        """The float32 function that a table of 513 entries stands for between these int16 types, if TFLite has one."""
+        return None
 
     def constants(self) -> tuple[float, ...]:
         """What the C function gets besides x, at most two numbers."""
@@ -98,10 +103,16 @@ class Unary(Op):
             return _table.table(sig, lambda x: self.real(x.astype(np.float64)).astype(np.float32))
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """8-bit quantised values by table; what has no quantisation as `reference`."""
+        """Quantised values by table; what has no quantisation as `reference`."""
         x = present(inputs, 0)
         if sig.input(0).quant is None:
             return self.reference(x)
+        if _int16.is_int16(sig):
+            function = self.interpolated(sig)
+            if function is not None:
+                return (_int16.interpolate(x, _int16.table16(sig, function)),)
+            with np.errstate(all="ignore"):
+                return (_int16.rounded(sig, x, self.real),)
         return (_table.lookup(x, self.table(sig), sig.input(0)),)
 
     def batchable(self, sig: Signature) -> bool:

@@ -8,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Elem, Type
-from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier
+from tinydeploy.ir.types import Array, Elem, Type, dequantise
+from tinydeploy.numerics.requantise import (
+    float_to_int32,
+    multiply_by_quantised_multiplier,
+    quantise_multiplier,
+    round_half_away,
+)
 from tinydeploy.numerics.wide import lookup16, lut16
 from tinydeploy.ops._op import Signature
 
@@ -46,3 +51,25 @@ def table16(sig: Signature, function: Callable[[Any], Any]) -> Array:
 def interpolate(x: Array, entries: Array) -> Array:
     """Interpolated values of a table of 513 at int16 ``x``, int16 (they wrap as TFLite's do)."""
     return lookup16(x, entries).astype(np.int16)
+
+
+def rounded(sig: Signature, x: Array, function: Callable[[Array], Array]) -> Array:
+    """``function`` of the real numbers (float64) that x stands for, rounded half away from zero."""
+    kind = sig.outputs[0]
+    steps = float_to_int32(round_half_away(function(dequantise(x, sig.input(0)).astype(np.float64)) / kind.scale))
+    return np.asarray(np.clip(steps + kind.zero_point, *kind.elem.limits).astype(kind.elem.dtype))
+
+
+def slopes(sig: Signature, x: Array, above: float, below: float) -> Array:
+    """``above * x`` from 0 on, ``below * x`` under it: rescaled with double rounding, for integers of any width.
+
+    Source: TFLite QuantizeLeakyRelu.
+    """
+    source, kind = sig.input(0), sig.outputs[0]
+    centred = x.astype(np.int64) - source.zero_point
+    parts = [
+        multiply_by_quantised_multiplier(centred, *quantise_multiplier(source.scale * slope / kind.scale))
+        for slope in (above, below)
+    ]
+    values = np.where(centred >= 0, *parts) + kind.zero_point
+    return np.asarray(np.clip(values, *kind.elem.limits).astype(kind.elem.dtype))

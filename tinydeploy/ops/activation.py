@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics import float32
+from tinydeploy.ops import _int16
 from tinydeploy.ops._elementwise import Unary
-from tinydeploy.ops._op import QuantRule, Rule, Types
+from tinydeploy.ops._op import Arrays, QuantRule, Rule, Signature, Types, present
 from tinydeploy.ops.unary import erf64
 
 F = np.float32
@@ -99,6 +101,10 @@ class LeakyRelu(Activation):
         """As td_leaky_relu_f32."""
         return np.where(x >= 0, x, F(self.alpha) * x)
 
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: each half rescaled with double rounding. Source: TFLite QuantizeLeakyRelu."""
+        return (_int16.slopes(sig, present(inputs, 0), 1.0, float(F(self.alpha))),)
+
 
 @dataclasses.dataclass(frozen=True)
 class HardSigmoid(Activation):
@@ -161,6 +167,17 @@ class Gelu(Activation):
         if self.approximate:
             return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
         return np.asarray(0.5 * x * (1 + erf64(x * math.sqrt(0.5))))
+
+    def interpolated(self, sig: Signature) -> Callable[[Array], Array]:
+        """TFLite's, from the complement of the error function."""
+
+        def gelu(x: Array) -> Array:
+            if self.approximate:
+                inner = F(math.sqrt(2 / math.pi)) * (x + F(0.044715) * x * x * x)
+                return np.asarray(F(0.5) * x * (F(1) + np.tanh(inner.astype(np.float64)).astype(F)))
+            return np.asarray(F(0.5) * x * (1 + erf64((x * F(math.sqrt(0.5))).astype(np.float64))).astype(F))
+
+        return gelu
 
     def single(self, x: Array) -> Array:
         """As td_gelu_f32 and td_gelu_tanh_f32."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics import float32
+from tinydeploy.ops import _int16
 from tinydeploy.ops._elementwise import Unary
-from tinydeploy.ops._op import QuantRule
+from tinydeploy.ops._op import Arrays, QuantRule, Signature, present
 
 
 class Abs(Unary):
@@ -25,6 +27,12 @@ class Abs(Unary):
 
     single = real
     plain = real
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: the magnitude is rescaled with double rounding. Source: TFLite ABS."""
+        if sig.input(0).quant is None:
+            return self.reference(*inputs)
+        return (_int16.slopes(sig, present(inputs, 0), 1.0, -1.0),)
 
 
 class Neg(Unary):
@@ -91,6 +99,11 @@ class Rsqrt(Unary):
         return np.asarray(x.dtype.type(1) / np.sqrt(x))
 
     single = real
+
+    def interpolated(self, sig: Signature) -> Callable[[Array], Array]:
+        """The highest result from 0 down."""
+        highest = np.float32(sig.outputs[0].scale) * np.float32(32767)
+        return lambda x: np.where(x <= 0, highest, self.real(x))
 
 
 class Reciprocal(Unary):
@@ -196,11 +209,20 @@ class Exp(_Library):
 
     name: ClassVar[str] = "exp"
 
+    def interpolated(self, sig: Signature) -> Callable[[Array], Array]:
+        """Rounded correctly, as C libraries do within half a unit."""
+        return lambda x: np.exp(x.astype(np.float64)).astype(np.float32)
+
 
 class Log(_Library):
     """The natural logarithm. Source: ONNX Log-13, TFLite LOG."""
 
     name: ClassVar[str] = "log"
+
+    def interpolated(self, sig: Signature) -> Callable[[Array], Array]:
+        """The lowest result from 0 down."""
+        lowest = np.float32(sig.outputs[0].scale) * np.float32(-32768)
+        return lambda x: np.where(x <= 0, lowest, np.log(x.astype(np.float64)).astype(np.float32))
 
 
 class Log1p(_Library):
