@@ -7,18 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.unit.frontends import keras_build
-from tests.unit.frontends.tflite_build import small_cnn
-
-
-def tflite_seeds() -> list[bytes]:
-    """A float and an int8 network."""
-    found = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for quantised in (False, True):
-            model = small_cnn(quantised=quantised)
-            found.append(model.save(Path(scratch), [0], [len(model.tensors) - 1]).read_bytes())
-    return found
+from tests.unit.frontends import keras_build, tflite_models
 
 
 def h5_seeds() -> list[bytes]:
@@ -73,4 +62,4 @@ def onnx_seeds() -> list[bytes]:
     return sorted({model.SerializeToString() for model in models if model.ByteSize() < 1 << 16})
 
 
-SEEDS = {".tflite": tflite_seeds, ".h5": h5_seeds, ".keras": keras_seeds, ".onnx": onnx_seeds}
+SEEDS = {".tflite": tflite_models.seeds, ".h5": h5_seeds, ".keras": keras_seeds, ".onnx": onnx_seeds}

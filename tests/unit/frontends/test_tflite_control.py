@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import need_module
 from tests.unit.frontends.tflite_build import TfliteModel
+from tests.unit.frontends.tflite_models import binary, branching, counting, streaming
 from tinydeploy.errors import InputError, UnsupportedError
 from tinydeploy.frontends import load
 from tinydeploy.ops.execute import run_float
@@ -18,33 +19,6 @@ def agrees(path):
     graph = load(path)
     assert check_against(path, graph), graph.warnings
     return graph
-
-
-def binary(kind: str, constant: float) -> TfliteModel:
-    """[1, 3] -> [1, 3]: the input and a constant."""
-    inner = TfliteModel()
-    x = inner.tensor([1, 3])
-    inner.op(kind, [x, inner.constant(np.full((1, 3), constant, "f4"))], [inner.tensor([1, 3])], activation="NONE")
-    return inner
-
-
-def counting(trips: int, step: int = 1) -> TfliteModel:
-    """x * 1.5 ** trips by a loop with a counter."""
-    condition = TfliteModel()
-    i = condition.tensor([], "int32")
-    condition.tensor([1, 3])
-    condition.op("LESS", [i, condition.constant(np.array(trips, "i4"))], [condition.tensor([], "bool")])
-    body = TfliteModel()
-    i, x = body.tensor([], "int32"), body.tensor([1, 3])
-    after = body.tensor([], "int32"), body.tensor([1, 3])
-    body.op("ADD", [i, body.constant(np.array(step, "i4"))], [after[0]], activation="NONE")
-    body.op("MUL", [x, body.constant(np.full((1, 3), 1.5, "f4"))], [after[1]], activation="NONE")
-    model = TfliteModel()
-    x, start = model.tensor([1, 3]), model.constant(np.array(0, "i4"))
-    out = model.tensor([], "int32"), model.tensor([1, 3])
-    numbers = model.subgraph(condition, [0, 1], [3]), model.subgraph(body, [0, 1], list(after))
-    model.op("WHILE", [start, x], list(out), cond_subgraph=numbers[0], body_subgraph=numbers[1])
-    return model
 
 
 @pytest.mark.parametrize("trips", [0, 1, 5])
@@ -64,16 +38,6 @@ def test_loop_whose_end_the_data_decide(tmp_path) -> None:
     model.operators[0]["inputs"][0] = x
     with pytest.raises(UnsupportedError, match="as often as the data say"):
         load(model.save(tmp_path, [0, x], [3]))
-
-
-def branching(condition: np.ndarray | None) -> tuple[TfliteModel, list[int]]:
-    model = TfliteModel()
-    x = model.tensor([1, 3])
-    flag = model.tensor([1], "bool") if condition is None else model.constant(condition)
-    out = model.tensor([1, 3])
-    numbers = model.subgraph(binary("ADD", 2.0), [0], [2]), model.subgraph(binary("MUL", 3.0), [0], [2])
-    model.op("IF", [flag, x], [out], then_subgraph=numbers[0], else_subgraph=numbers[1])
-    return model, [x, flag] if condition is None else [x]
 
 
 @pytest.mark.parametrize("truth", [False, True])
@@ -105,24 +69,6 @@ def test_call_and_recursion(tmp_path) -> None:
     model.operators[0]["options"]["subgraph"] = 7
     with pytest.raises(InputError, match="2 subgraphs and uses number 7"):
         load(model.save(tmp_path, [0], [1]))
-
-
-def streaming(*, initial: bool) -> tuple[TfliteModel, list[int], list[int]]:
-    """A variable: y = x + v, then v = y."""
-    model = TfliteModel()
-    x, handle = model.tensor([1, 3]), model.tensor([], "RESOURCE")
-    if initial:
-        inner = TfliteModel()
-        inside = inner.tensor([], "RESOURCE")
-        inner.op("VAR_HANDLE", [], [inside], container="", shared_name="v")
-        inner.op("ASSIGN_VARIABLE", [inside, inner.constant(np.array([[1.0, 2.0, 3.0]], "f4"))], [])
-        model.op("CALL_ONCE", [], [], init_subgraph=model.subgraph(inner, [], []))
-    model.op("VAR_HANDLE", [], [handle], container="", shared_name="v")
-    old, y = model.tensor([1, 3]), model.tensor([1, 3])
-    model.op("READ_VARIABLE", [handle], [old])
-    model.op("ADD", [x, old], [y], activation="NONE")
-    model.op("ASSIGN_VARIABLE", [handle, y], [])
-    return model, [x], [y]
 
 
 @pytest.mark.parametrize("initial", [False, True])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.frontends.tflite_build import TfliteModel
+from tests.unit.frontends.tflite_models import pack, sparse_model
 from tinydeploy.errors import InputError, UnsupportedError
 from tinydeploy.frontends import load
 from tinydeploy.frontends.tflite_model import Model
@@ -15,13 +16,6 @@ from tinydeploy.validation.oracle import check_against
 
 def read(model: TfliteModel, index: int):
     return Model(model.to_bytes([], []), "x").subgraph().tensor(index)
-
-
-def pack(values: np.ndarray, bits: int) -> bytes:
-    """Fields from the low end of each byte."""
-    per_byte = 8 // bits
-    padded = np.concatenate([values.ravel(), np.zeros(-values.size % per_byte, np.int64)]).reshape(-1, per_byte)
-    return bytes(int(sum((int(v) & (1 << bits) - 1) << bits * i for i, v in enumerate(row))) for row in padded)
 
 
 @pytest.mark.parametrize(("elem", "bits", "low", "high"), [("INT4", 4, -8, 7), ("INT2", 2, -2, 1), ("UINT4", 4, 0, 15)])
@@ -78,16 +72,6 @@ LAYOUTS = {
     "blocks": (([0, 1, 2], [1], [3, ([0, 2, 2, 4], [0, 1, 0, 1]), 2]), [1, 0, 0, 2, 0, 3, 4, 0]),
     "dense": (([1, 0], [], [4, 3]), DENSE.T.ravel()),
 }
-
-
-def sparse_model(layout, values, shape=(3, 4)) -> tuple[TfliteModel, int]:
-    model = TfliteModel()
-    x = model.tensor([1, 4])
-    sparse = model.tensor(list(shape), raw=np.asarray(values, "f4").tobytes(), sparse=layout)
-    whole, y = model.tensor([3, 4]), model.tensor([1, 3])
-    model.op("DENSIFY", [sparse], [whole])
-    model.op("FULLY_CONNECTED", [x, whole, -1], [y], activation="NONE")
-    return model, y
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
