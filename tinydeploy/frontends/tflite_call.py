@@ -163,6 +163,23 @@ class Call:
         """Add a node whose one result stays inside this operator; return its name."""
         return self._node(operator, inputs, None, (quant,), attributes)[0]
 
+    def between_many(
+        self, operator: str, inputs: tuple[str | None, ...], quants: tuple[Quant | None, ...], /, **attributes: Any
+    ) -> tuple[str, ...]:
+        """As `between` for an operator with several results."""
+        return self._node(operator, inputs, None, quants, attributes)
+
+    def hold(self, data: Array, quant: Quant | None = None) -> str:
+        """Make an array a constant of the graph."""
+        return self._builder.constant(f"{self.kind.lower()}_{self._operator.index}_constant", data, quant)
+
+    def emit_part(self, index: int, operator: str, inputs: tuple[str | None, ...], **attributes: Any) -> None:
+        """Add the node that writes output ``index`` alone; the last one comes last."""
+        name, kind = self.importer.reserve(self.results[index]), self.output_type(index)
+        self._node(operator, inputs, [name], (kind.quant,), attributes)
+        if index == self.output_count - 1:
+            self._compare()
+
     def scalar(self, value: Any) -> str:
         """A constant of rank 0 with the element type of a NumPy number."""
         return self._builder.constant(f"{self.kind.lower()}_{self._operator.index}_constant", np.asarray(value))
