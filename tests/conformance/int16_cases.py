@@ -11,6 +11,7 @@ from tinydeploy.ir import Elem, Quant, Type
 from tinydeploy.ops._op import Op
 from tinydeploy.ops.activation import Gelu, LeakyRelu
 from tinydeploy.ops.add import Add
+from tinydeploy.ops.batch_matmul import BatchMatmul
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.conv2d import Conv2d
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
@@ -24,6 +25,7 @@ from tinydeploy.ops.reduce import ReduceSum
 from tinydeploy.ops.softmax import Softmax
 from tinydeploy.ops.sub import Sub
 from tinydeploy.ops.tanh import Tanh
+from tinydeploy.ops.transpose_conv import TransposeConv2d
 from tinydeploy.ops.unary import Abs, Exp, Log, Rsqrt
 
 UNIT = 2.0**-15
@@ -140,6 +142,20 @@ def function(rng: np.random.Generator, number: int) -> Case:
         )
     op = Logistic() if number % 3 == 0 else Tanh()
     return one_node(f"{op.name} {number}", op, [s16((500,), scale)], [Quant.per_tensor(UNIT)], rng)
+
+
+def products(rng: np.random.Generator, number: int) -> Case:
+    """Matrix products of two computed operands, and transposed convolutions."""
+    if number % 2:
+        kernel, stride = ints(rng, 1, 4, 2), ints(rng, 1, 3, 2)
+        depth, outputs = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+        x = (int(rng.integers(1, 3)), *ints(rng, 1, 5, 2), depth)
+        op = TransposeConv2d(stride=stride, output_padding=(stride[0] - 1, 0), clamp=_clamp(rng))
+        return _weighted(rng, f"transpose_conv {number}", op, x, (outputs, *kernel, depth), 0)
+    rows, terms, columns = ints(rng, 1, 6, 3)
+    a, b = s16((2, rows, terms), _scale(rng, 1e-5, 1e-3)), s16((1, terms, columns), _scale(rng, 1e-5, 1e-3))
+    out = Quant.per_tensor(a.scale * b.scale * 32768 * np.sqrt(terms) * _scale(rng, 0.1, 2))
+    return one_node(f"batch_matmul {number}", BatchMatmul(clamp=_clamp(rng)), [a, b], [out], rng, 4)
 
 
 def slopes(rng: np.random.Generator, number: int) -> Case:

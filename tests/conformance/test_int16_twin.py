@@ -11,6 +11,7 @@ from tinydeploy.ops._op import NO_CLAMP, Signature
 from tinydeploy.ops.activation import Gelu, LeakyRelu
 from tinydeploy.ops.add import Add
 from tinydeploy.ops.average_pool2d import AveragePool2d
+from tinydeploy.ops.batch_matmul import BatchMatmul
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.concat import Concat
 from tinydeploy.ops.conv2d import Conv2d
@@ -26,6 +27,7 @@ from tinydeploy.ops.quantize import Quantize
 from tinydeploy.ops.softmax import Softmax
 from tinydeploy.ops.sub import Sub
 from tinydeploy.ops.tanh import Tanh
+from tinydeploy.ops.transpose_conv import TransposeConv2d
 from tinydeploy.ops.unary import Abs, Exp, Log, Rsqrt
 
 INF = float("inf")
@@ -94,6 +96,14 @@ LAYERS = {
 }
 
 
+TRANSPOSED = {
+    "valid": (TransposeConv2d(stride=(2, 2)), (1, 4, 5, 3), (4, 3, 3, 3), 0),
+    "strips": (TransposeConv2d(stride=(1, 2)), (1, 2, 9, 4), (3, 3, 4, 4), 0),
+    "same": (TransposeConv2d(stride=(2, 2), padding=(0, 1, 0, 1)), (1, 4, 5, 3), (4, 3, 3, 3), 0),
+}
+LAYERS |= TRANSPOSED
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("fused", ["NONE", "RELU", "RELU6"])
 @pytest.mark.parametrize("name", LAYERS)
@@ -114,6 +124,15 @@ def test_layers_with_int8_weights(name, fused, seed):
     result = s16(op.infer((source, kind, bias_kind))[0].shape, reach / 32768 * float(np.exp(rng.uniform(-1, 0))))
     sig = Signature((source, kind, bias_kind), (result,))
     assert_twin(op, sig, x, weights, bias, constants=(1, 2), fused=fused)
+
+
+@pytest.mark.parametrize(("a", "b"), [((2, 3, 40), (2, 40, 5)), ((1, 4, 300), (1, 300, 2))])
+@pytest.mark.parametrize("out", [0.02, 0.3])
+def test_batch_matmul(a, b, out):
+    rng = np.random.default_rng(8)
+    op, kinds = BatchMatmul(), (s16(a, 3e-4), s16(b, 7e-4))
+    sig = Signature(kinds, (s16(op.infer(kinds)[0].shape, out),))
+    assert_twin(op, sig, data(rng, a), data(rng, b))
 
 
 @pytest.mark.parametrize("scale", [2.0**-12, 2.0**-10, 2.0**-13, 0.0003, 0.001, 0.01, 1e-5])

@@ -70,6 +70,8 @@ def build(op: Op, sig: Signature, constants: dict[int, np.ndarray], *, fused: st
         node_inputs.append(number)
         if index not in constants:
             graph.inputs.append(number)
+    if kind == "TRANSPOSE_CONV":
+        node_inputs[:2] = node_inputs[1::-1]  # weights come before the input there
     for position, extra in extras:
         data = extra.data.astype(extra.elem.dtype)
         node_inputs.insert(position, add(f"extra{position}", Type(data.shape, extra.elem), data))
@@ -242,6 +244,14 @@ def _translate(fb, op: Op, sig: Signature, fused: str):
             options.inDataType = getattr(fb.TensorType, _TENSOR_TYPES[x.elem])
             options.outDataType = getattr(fb.TensorType, _TENSOR_TYPES[op.elem])
             return "CAST", options, []
+        case "batch_matmul":
+            return "BATCH_MATMUL", fb.BatchMatMulOptionsT(), []
+        case "transpose_conv2d":
+            options = fb.TransposeConvOptionsT()
+            options.strideH, options.strideW = op.stride
+            options.padding = fb.Padding.SAME if any(op.padding) else fb.Padding.VALID
+            options.fusedActivationFunction = activation
+            return "TRANSPOSE_CONV", options, [(0, Extra(np.array(sig.outputs[0].shape)))]
         case "leaky_relu":
             options = fb.LeakyReluOptionsT()
             options.alpha = op.alpha

@@ -87,6 +87,11 @@ class Call:
             raise self.damaged(f"output {index} is missing")
         return self.importer.subgraph.tensor(self.results[index]).type
 
+    def states_shape(self, index: int = 0) -> bool:
+        """True if the file states the whole shape of an output, and it still holds."""
+        fixed = self.importer.subgraph.tensor(self.results[index]).fixed
+        return fixed and not self.importer.shared.reshaped
+
     def intermediate_type(self, index: int) -> Type:
         """The type the file states for an intermediate tensor of a quantised LSTM."""
         if index >= len(self._operator.intermediates):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.numerics.requantise import wrap_int32
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import Arrays, Rule, Signature, Types, count_rule, optional, present
 from tinydeploy.ops._windows_nd import window_sums
@@ -74,7 +73,7 @@ def float32(op: Any, sig: Signature, inputs: tuple[Array | None, ...]) -> Arrays
 
 
 def integer(op: Any, sig: Signature, inputs: tuple[Array | None, ...]) -> Arrays:
-    """int8: int32 accumulators that wrap, TFLite's double rounding a channel; or int32 without scales."""
+    """Quantised: as `conv2d`; or int32 without scales."""
     if sig.outputs[0].quant is None:
         return reference(op, inputs)
     x, bias = present(inputs, 0), optional(inputs, 2)
@@ -83,4 +82,4 @@ def integer(op: Any, sig: Signature, inputs: tuple[Array | None, ...]) -> Arrays
     sums = window_sums(centred, weights, op.axes(x.shape, weights.shape), op.groups)
     if bias is not None:
         sums = sums + bias
-    return (_linear.finish(wrap_int32(sums), _linear.channel_scales(sig), op.clamp, sig.outputs[0]),)
+    return (_linear.finish(_linear.held(sums, sig.input(0)), _linear.channel_scales(sig), op.clamp, sig.outputs[0]),)

@@ -96,6 +96,11 @@ def add_offsets(sums: Array, bias: Array | None, kind: Type, weight_sums: Array)
     return accumulators
 
 
+def held(sums: Array, kind: Type) -> Array:
+    """Sums of products with x of ``kind`` as the kernel holds them: int32 that wraps, for int16 int64."""
+    return sums if kind.elem is Elem.S16 else wrap_int32(sums)
+
+
 def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
     """Rescale accumulators [..., O], add the zero point, clamp to ``kind``.
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
-from tinydeploy.numerics.requantise import wrap_int32
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
 
@@ -35,7 +34,8 @@ class BatchMatmul(Op):
     a [..., M, K], b [..., K, N] of one element type, leading axes broadcast; y [..., M, N].
 
     Floats: float32 sums in the order of k. int32 without scales: modulo 2**32.
-    int8: int32 accumulators that wrap, gemmlowp's double rounding.
+    int8: int32 accumulators that wrap, gemmlowp's double rounding. int16: accumulators of 64 bits, the multiplier cut
+    to 15 bits, one rounding, halves up.
     Source: TFLite BATCH_MATMUL, reference_ops::BatchMatMul; ONNX MatMul.
     """
 
@@ -73,7 +73,7 @@ class BatchMatmul(Op):
         a = present(inputs, 0).astype(np.int64) - sig.input(0).zero_point
         b = present(inputs, 1).astype(np.int64) - sig.input(1).zero_point
         ratio = np.asarray(sig.input(0).scale * sig.input(1).scale / kind.scale)
-        return (_linear.finish(wrap_int32(a @ b), ratio, self.clamp, kind),)
+        return (_linear.finish(_linear.held(a @ b, kind), ratio, self.clamp, kind),)
 
     def macs(self, sig: Signature) -> int:
         """Output size times K."""

@@ -1,4 +1,4 @@
-"""Products of two computed matrices in float32, int32 and int8."""
+"""Products of two computed matrices in float32, int32, int8 and int16."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from tinydeploy.lower._contract import (
 )
 from tinydeploy.lower._linear import is_s8
 from tinydeploy.lower._weighted import has_float_unit
+from tinydeploy.lower._weighted16 import is_s16
 from tinydeploy.numerics.requantise import quantise_multiplier
+from tinydeploy.numerics.wide import MAX_ACCUMULATOR, reduce_multipliers
 from tinydeploy.ops._op import clamp_limits
 from tinydeploy.ops.batch_matmul import BatchMatmul
 
@@ -33,7 +35,7 @@ _LEAD = 4  # TD_MATMUL_LEAD
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
-    """One offer for float32, int32 without scales, and int8."""
+    """One offer for float32, int32 without scales, int8 and int16."""
     op, sig = ctx.node.op, ctx.signature
     if not isinstance(op, BatchMatmul):
         return []
@@ -41,6 +43,9 @@ def offers(ctx: LowerContext) -> list[Offer]:
     elems = {kind.elem for kind in kinds}
     if all(is_s8(kind) for kind in kinds):
         return [_offer(ctx, "s8", Params("td_batch_matmul_s8_params", (*_shape(ctx, "shape."), *_scaling(ctx))))]
+    if all(is_s16(kind) for kind in kinds):
+        fields = _wide_scaling(ctx)
+        return [] if fields is None else [_offer(ctx, "s16", Params("td_batch_matmul_s16_params", fields))]
     if any(kind.quant is not None for kind in kinds):
         return []
     if elems == {Elem.F32}:
@@ -58,6 +63,25 @@ def _scaling(ctx: LowerContext) -> tuple[tuple[str, int], ...]:
         ("b_offset", -b.zero_point),
         ("multiplier", multiplier),
         ("shift", shift),
+        ("zero_point", y.zero_point),
+        ("act_min", low),
+        ("act_max", high),
+    )
+
+
+def _wide_scaling(ctx: LowerContext) -> tuple[tuple[str, int], ...] | None:
+    """All params of int16; None where sums may reach 2**47 or the ratio is out of range."""
+    a, b, y = ctx.signature.input(0), ctx.signature.input(1), ctx.signature.outputs[0]
+    m, right = (int(part) for part in reduce_multipliers(*quantise_multiplier(a.scale * b.scale / y.scale)))
+    if right < 1 or a.shape[-1] * 2**32 > MAX_ACCUMULATOR:
+        return None
+    low, high = clamp_limits(ctx.node.op.clamp, y)
+    return (
+        *_shape(ctx, "shape."),
+        ("a_offset", -a.zero_point),
+        ("b_offset", -b.zero_point),
+        ("requant.m", m),
+        ("requant.shift", right),
         ("zero_point", y.zero_point),
         ("act_min", low),
         ("act_max", high),
