@@ -23,7 +23,7 @@ def _geometry(op: Any, inputs: Types, rank: int) -> bool:
 
 def _not_only_padding(op: Any, _: Types) -> bool:
     """Every window touches the input: padding is smaller than the (dilated) kernel on each side."""
-    spans = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilation, strict=True) for _ in (0, 1)]
+    spans = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilation, strict=False) for _ in (0, 1)]
     return all(pad < span for pad, span in zip(op.padding, spans, strict=False))
 
 

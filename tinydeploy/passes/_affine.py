@@ -7,7 +7,8 @@ import numpy as np
 from tinydeploy.ir import Array, Graph, Node
 from tinydeploy.passes._edit import float_constant, is_float, set_input, unclamped
 
-WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected")
+WEIGHTED = ("conv2d", "depthwise_conv2d", "fully_connected", "conv3d", "transpose_conv2d", "transpose_conv3d")
+_READERS = ("conv2d", "depthwise_conv2d", "fully_connected")
 
 
 def can_take(graph: Graph, node: Node) -> bool:
@@ -45,7 +46,7 @@ def into_consumer(graph: Graph, node: Node, scale: Array | None, shift: Array | 
 
     False, and nothing changed, if it cannot: a shift does not reach the zeros of padding.
     """
-    if not can_take(graph, node):
+    if not can_take(graph, node) or node.op.name not in _READERS:
         return False
     if shift is not None and np.any(shift) and node.op.name != "fully_connected" and any(node.op.padding):
         return False

@@ -9,12 +9,18 @@ Clamp = tuple[float, float]
 HOSTS = (
     "conv2d",
     "depthwise_conv2d",
+    "conv3d",
+    "transpose_conv2d",
+    "transpose_conv3d",
     "fully_connected",
+    "batch_matmul",
     "add",
     "sub",
     "mul",
     "average_pool2d",
     "max_pool2d",
+    "average_pool3d",
+    "max_pool3d",
 )
 
 

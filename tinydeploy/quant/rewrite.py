@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -111,7 +112,8 @@ class Rewriter:
         if bias_name is not None and bias is not None:
             bias_kind = Type(bias.shape, self.scheme.bias, weight_rules.bias_quant(source, quant))
             error = dequantise(integers, kind).astype(np.float64) - real
-            bias = bias - weight_rules.mean_shift(error, rule.weights_axis, self.means[_named(node.inputs[place])])
+            shift = weight_rules.mean_shift(error, rule.weights_axis, self.means[_named(node.inputs[place])])
+            bias = bias - shift / _taps_apart(node)
             inputs[rule.bias] = self._constant(bias_name, bias_kind, quantise(bias, bias_kind))
 
     def _constant(self, name: str, kind: Type, data: Array) -> str:
@@ -163,6 +165,11 @@ class Rewriter:
         self.graph.outputs = [new if n == old else n for n in self.graph.outputs]
         for state in self.graph.states:
             state.write = new if state.write == old else state.write
+
+
+def _taps_apart(node: Node) -> int:
+    """One of how many taps reaches an output: all of them, but for strides of a transposed convolution."""
+    return math.prod(node.op.stride) if node.op.name.startswith("transpose_conv") else 1
 
 
 def _named(name: str | None) -> str:

@@ -25,6 +25,14 @@ def host(make: Maker, kind: str) -> str:
             return make.depthwise(x)
         case "fully_connected":
             return make.dense(x, 3)
+        case "transpose_conv2d":
+            return make.op(kind, x, make.random(3, 2, 2, 4))
+        case "conv3d" | "transpose_conv3d":
+            return make.op(kind, make.op("reshape", x, shape=(1, 6, 2, 3, 4)), make.random(3, 2, 2, 2, 4))
+        case "average_pool3d" | "max_pool3d":
+            return make.op(kind, make.op("reshape", x, shape=(1, 6, 2, 3, 4)), kernel=(2, 2, 2))
+        case "batch_matmul":
+            return make.op(kind, x, make.random(4, 5))
         case "add" | "sub" | "mul":
             return make.op(kind, x, make.random(4))
     return make.op(kind, x, kernel=(2, 2))
@@ -34,8 +42,8 @@ def host(make: Maker, kind: str) -> str:
 def test_into_each_host(kind: str) -> None:
     make = Maker()
     after = apply(make.done(make.relu(host(make, kind), 0.3)), "fuse_clamp", tolerance=0)
-    assert operators(after) == [kind]
-    assert after.nodes[0].op.clamp == (0.0, 0.3)
+    assert operators(after)[-1] == kind
+    assert after.nodes[-1].op.clamp == (0.0, 0.3)
 
 
 def test_all_pairs_of_clamps() -> None:
