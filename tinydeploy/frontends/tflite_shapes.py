@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.ir.types import dequantise
 
@@ -129,46 +127,49 @@ def _strided_slice(call: Call) -> None:
     masks = {key: int(call.option(f"{key}_mask")) for key in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     if not len(begin) == len(end) == len(stride) or len(begin) > 16 or any(s == 0 for s in stride):
         raise call.damaged(f"slices {x} from {begin} to {end} by {stride}")
-    if masks["ellipsis"] or masks["new_axis"]:
-        raise call.refuse(
-            "has an ellipsis or a new axis", "only begin, end and shrink masks", "write the slice out in full"
-        )
-    if len(begin) > x.rank:
-        raise call.damaged(f"slices {len(begin)} axes of {x}")
     if call.option("offset"):
         end = [b + e for b, e in zip(begin, end, strict=True)]
-    starts, stops, steps, kept = [0] * x.rank, list(x.shape), [1] * x.rank, []
-    for axis in range(x.rank):
-        if axis >= len(begin):
-            kept.append(axis)
-            continue
-        bit, length = 1 << axis, x.shape[axis]
-        first = None if masks["begin"] & bit else begin[axis]
-        if masks["shrink_axis"] & bit:
-            index = begin[axis]  # a shrunk axis takes one element; end, stride and begin mask are ignored
-            if not -length <= index < length:
+    ranges: list[range] = []
+    shape: list[int] = []  # of the result
+    for entry in range(len(begin)):
+        bit = 1 << entry
+        axis = len(ranges)
+        if masks["ellipsis"] & bit:
+            taken = sum(not masks["new_axis"] >> later & 1 for later in range(entry + 1, len(begin)))
+            whole = range(axis, max(x.rank - taken, axis))
+            ranges += [range(x.shape[i]) for i in whole]
+            shape += [x.shape[i] for i in whole]
+        elif masks["new_axis"] & bit:
+            shape.append(1)
+        elif axis >= x.rank:
+            raise call.damaged(f"slices {len(begin)} axes of {x}")
+        elif masks["shrink_axis"] & bit:
+            index = begin[entry]  # a shrunk axis takes one element; end, stride and begin mask are ignored
+            if not -x.shape[axis] <= index < x.shape[axis]:
                 raise call.damaged(f"takes element {index} of axis {axis} of {x}")
-            starts[axis], stops[axis] = index % length, index % length + 1
+            ranges.append(range(index % x.shape[axis], index % x.shape[axis] + 1))
         else:
-            last = None if masks["end"] & bit else end[axis]
-            starts[axis], stops[axis], steps[axis] = slice(first, last, stride[axis]).indices(length)
-            kept.append(axis)
-    data = call.data(0)
-    if data is not None:
-        window = tuple(slice(b, None if e < 0 else e, s) for b, e, s in zip(starts, stops, steps, strict=True))
-        cut = data[window]
-        call.emit_constant(cut.reshape([cut.shape[axis] for axis in kept]))
-        return
-    attributes = {"begin": tuple(starts), "end": tuple(stops), "stride": tuple(steps)}
-    if len(kept) == x.rank:
-        call.emit("strided_slice", (name,), **attributes)
-        return
-    part = call.between("strided_slice", (name,), x.quant, **attributes)
-    call.emit("reshape", (part,), shape=tuple(call.type(part).shape[axis] for axis in kept))
+            first = None if masks["begin"] & bit else begin[entry]
+            last = None if masks["end"] & bit else end[entry]
+            ranges.append(range(x.shape[axis])[slice(first, last, stride[entry])])
+            shape.append(len(ranges[-1]))
+    rest = x.shape[len(ranges) :]
+    _cut(call, [*ranges, *(range(d) for d in rest)], (*shape, *rest))
 
 
-def _shape(call: Call) -> None:
-    call.emit_constant(np.asarray(call.type(call.input(0)).shape))
+def _cut(call: Call, ranges: list[range], shape: tuple[int, ...]) -> None:
+    """The given indices of each axis, in another shape of as many elements."""
+    x = call.type(call.input(0))
+    sizes = tuple(len(r) for r in ranges)
+    if 0 in sizes:
+        raise call.refuse(f"takes {list(sizes)} elements of {x}", "something is left")
+    begin, end, stride = (tuple(getattr(r, field) for r in ranges) for field in ("start", "stop", "step"))
+    attributes = {"begin": begin, "end": end, "stride": stride}
+    if sizes == shape:
+        call.emit("strided_slice", (call.input(0),), **attributes)
+        return
+    name = call.input(0) if sizes == x.shape else call.between("strided_slice", (call.input(0),), x.quant, **attributes)
+    call.emit("reshape", (name,), shape=shape)
 
 
 def _pack(call: Call) -> None:
@@ -179,14 +180,21 @@ def _pack(call: Call) -> None:
     axis = call.axis(int(call.option("axis")), first.rank + 1)
     if any(call.type(name).shape != first.shape for name in names):
         raise call.damaged("packs tensors of different shapes")
-    parts = [call.data(i) for i in range(len(names))]
-    constants = [part for part in parts if part is not None]
-    if len(constants) == len(parts):
-        call.emit_constant(np.stack(constants, axis))
-        return
     shape = (*first.shape[:axis], 1, *first.shape[axis:])
     slabs = tuple(call.between("reshape", (name,), call.type(name).quant, shape=shape) for name in names)
     call.emit("concat", slabs, axis=axis)
+
+
+def _unpack(call: Call) -> None:
+    x, count = call.type(call.input(0)), int(call.option("num"))
+    axis = call.axis(int(call.option("axis")), x.rank)
+    if not count == x.shape[axis] == call.output_count:
+        raise call.damaged(f"makes {count} tensors of {x} along axis {axis}")
+    parts: tuple[str, ...] = (call.input(0),)
+    if count > 1:
+        parts = call.between_many("split", parts, (x.quant,) * count, axis=axis, sizes=(1,) * count)
+    for index, part in enumerate(parts):
+        call.emit_part(index, "reshape", (part,), shape=(*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
 OPERATORS: dict[str, Callable[[Call], None]] = {
@@ -201,6 +209,6 @@ OPERATORS: dict[str, Callable[[Call], None]] = {
     "SPLIT_V": _split_v,
     "SLICE": _slice,
     "STRIDED_SLICE": _strided_slice,
-    "SHAPE": _shape,
     "PACK": _pack,
+    "UNPACK": _unpack,
 }
