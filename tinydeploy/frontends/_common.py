@@ -119,8 +119,8 @@ class Builder:
     graph: Graph
     problems: list[Problem] = dataclasses.field(default_factory=list)
     malformed: bool = False
-    _names: set[str] = dataclasses.field(default_factory=set)
-    _nodes: set[str] = dataclasses.field(default_factory=set)
+    _names: dict[str, int] = dataclasses.field(default_factory=dict)
+    _nodes: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def note(self, error: TinydeployError, where: str = "") -> None:
         """Keep the problems of ``error`` for `finish`; ``where`` is used for those that say no place."""
@@ -189,11 +189,14 @@ class Builder:
         return tuple(outputs)
 
 
-def _take(stem: str, taken: set[str]) -> str:
-    name, number = stem, 1
+def _take(stem: str, taken: dict[str, int]) -> str:
+    """``stem``, or ``stem_1``, ``stem_2`` ...; ``taken`` tells where to look on, so that many of one stem are fast."""
+    name, number = stem, taken.get(stem, 0)
     while name in taken:
-        name, number = f"{stem}_{number}", number + 1
-    taken.add(name)
+        number += 1
+        name = f"{stem}_{number}"
+    taken[stem] = number
+    taken.setdefault(name, 0)
     return name
 
 

@@ -10,22 +10,37 @@ import numpy as np
 
 from tinydeploy.errors import Problem, UnsupportedError
 from tinydeploy.frontends._common import Builder, make
-from tinydeploy.frontends.onnx_model import RawNode
-from tinydeploy.ir import Array, Elem, Type
+from tinydeploy.frontends.onnx_graphs import RawGraph, RawNode
+from tinydeploy.ir import Array, Elem, Graph, Type
+from tinydeploy.ops._op import Signature
 
-Results: TypeAlias = "tuple[str | Array, ...]"
+Source: TypeAlias = "str | Array"  # the name of a value of the graph, or the content of a constant
+Known: TypeAlias = "Source | None"
+Results: TypeAlias = "tuple[Source, ...]"
 Translate: TypeAlias = "Callable[[Call], Results]"
 
 TRANSLATIONS: dict[tuple[str, str], Translate] = {}
 FOLDS: dict[tuple[str, str], Translate] = {}
+KEPT: set[tuple[str, str]] = set()  # translated, not computed, even where all inputs are constants
+MAX_FOLDED = 1 << 26  # elements of a result that is computed while importing
+MAX_FOLDED_MACS = 1 << 30
 
 
-def translates(*op_types: str, domain: str = "") -> Callable[[Translate], Translate]:
-    """Register the function that turns nodes of these types into operators of ours."""
+class Failed(Exception):
+    """A graph within a node could not be translated; why has been noted at the nodes at fault."""
+
+
+def translates(*op_types: str, domain: str = "", keep: bool = False) -> Callable[[Translate], Translate]:
+    """Register the function that turns nodes of these types into operators of ours.
+
+    Where all inputs are constants, the operators it makes are computed at once, unless ``keep`` is set.
+    """
 
     def register(function: Translate) -> Translate:
         for op_type in op_types:
             TRANSLATIONS[domain, op_type] = function
+            if keep:
+                KEPT.add((domain, op_type))
         return function
 
     return register
@@ -47,20 +62,54 @@ def refuse(what: str, rule: str = "", hint: str = "") -> UnsupportedError:
     return UnsupportedError(Problem("", what, rule, hint))
 
 
+def evaluate(graph: Graph, first: int, results: Results) -> Results:
+    """Compute the nodes from number ``first`` on, whose inputs are constants, and remove them.
+
+    Anything else is left as it is: nodes that read what is computed at run time, or would grow too large.
+    """
+    nodes = graph.nodes[first:]
+    if not nodes:
+        return results
+    found = {name: graph.values[name].data for node in nodes for name in node.inputs if name is not None}
+    made = {name for node in nodes for name in node.outputs}
+    sizes = [graph.type(name).size for name in made]
+    macs = sum(node.op.macs(Signature.of(graph, node)) for node in nodes)
+    open_ends = any(data is None for name, data in found.items() if name not in made)
+    if open_ends or max(sizes) > MAX_FOLDED or macs > MAX_FOLDED_MACS:
+        return results
+    for node in nodes:
+        arrays = node.op.reference(*(None if name is None else found[name] for name in node.inputs))
+        for name, array in zip(node.outputs, arrays, strict=True):
+            kind = graph.type(name)
+            found[name] = np.asarray(array, kind.elem.dtype).reshape(kind.shape)
+    del graph.nodes[first:]
+    for name in made:
+        del graph.values[name]
+    return tuple(_found(found, result) if isinstance(result, str) and result in made else result for result in results)
+
+
+def _found(arrays: dict[str, Array | None], name: str) -> Array:
+    array = arrays[name]
+    assert array is not None
+    return array
+
+
 @dataclasses.dataclass
 class Call:
     """One ONNX node being translated.
 
     ``sources``: what each input is, a value's name in the graph or the array of a constant; None where absent.
     ``wanted``: how many leading outputs somebody reads. Attributes that no translation asks for are refused at the end.
+    ``walk`` translates a graph in an attribute, its inputs given in order; raises Failed.
     """
 
     node: RawNode
     opset: int
     builder: Builder
-    sources: tuple[str | Array | None, ...]
+    sources: tuple[Known, ...]
     wanted: int
     asked: set[str] = dataclasses.field(default_factory=set)
+    walk: Callable[[RawGraph, tuple[Known, ...]], Results] | None = None
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute's value, or ``default``."""
