@@ -80,6 +80,13 @@ def operation(*names: str) -> Callable[[Operation], Operation]:
     return register
 
 
+def flat(items: Any) -> list[Any]:
+    """The leaves of nested lists and dicts."""
+    if isinstance(items, dict):
+        items = list(items.values())
+    return [leaf for item in items for leaf in flat(item)] if isinstance(items, list) else [items]
+
+
 @dataclasses.dataclass
 class Context:
     """What the calls of one file share. ``inner`` translates a layer that another one holds; ``masked``: values with
@@ -103,7 +110,7 @@ class Call:
         self.config = layer.config
         self.args = tuple(args)
         self.kwargs = {key: value for key, value in kwargs.items() if value is not None}
-        self.operands = [item for arg in args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
+        self.operands = [item for arg in args for item in (arg if isinstance(arg, list) else [arg])]
 
     def refuse(self, what: str, rule: str = "", hint: str = "") -> UnsupportedError:
         """An error for something the file may ask for but we do not do."""

@@ -25,6 +25,7 @@ MAX_JSON_BYTES = 64 << 20
 MAX_WEIGHTS_BYTES = 1 << 30
 MAX_MEMBERS = 1000
 MAX_INFLATION = 1100  # deflate cannot do better than about 1030 to 1
+_OTHER_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}  # in the configuration: in the file of weights
 _OWN_PACKAGES = ("keras", "tf_keras", "keras_core", "tensorflow.keras", "builtins")
 
 
@@ -72,7 +73,7 @@ class KerasFile:
 
 def slot_stem(class_name: str) -> str:
     """A class name in Keras' snake_case: "DepthwiseConv2D" is "depthwise_conv2d". Source: keras.utils.naming."""
-    text = re.sub(r"\W+", "", class_name)
+    text = re.sub(r"\W+", "", _OTHER_NAMES.get(class_name, class_name))
     text = re.sub(r"(?<=.)(?=[A-Z][a-z])", "_", text)
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text).lower()
 
@@ -211,8 +212,8 @@ class _LegacyWeights:
 
 
 def _is_bookkeeping(name: str) -> bool:
-    """True for variables that are no weights: states of random generators, and how much data Normalization saw."""
-    return name.split("/")[-1].split(":")[0] in ("seed_generator_state", "count")
+    """True for variables that no run needs: seeds, counts of Normalization, what SpectralNormalization learns by."""
+    return name.split("/")[-1].split(":")[0] in ("seed_generator_state", "count", "vector_u", "sn_u")
 
 
 def _rank(parts: tuple[str, ...], owner: tuple[str, ...]) -> int:

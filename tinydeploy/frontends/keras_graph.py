@@ -9,7 +9,7 @@ from typing import Any
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
 from tinydeploy.frontends import keras_custom, keras_nodes, keras_ops
 from tinydeploy.frontends._common import Builder, checked_shape
-from tinydeploy.frontends.keras_call import Call, Context, Layer, Tensor
+from tinydeploy.frontends.keras_call import Call, Context, Layer, Tensor, flat
 from tinydeploy.frontends.keras_file import KerasFile, Ref, is_own_module, slot_stem
 from tinydeploy.frontends.keras_nodes import History, LayerCall, Unreadable
 from tinydeploy.ir import Elem, Type
@@ -79,7 +79,7 @@ class Walker:
             if not isinstance(settings, dict) or not isinstance(class_name, str):
                 raise self.damaged("a layer has no class_name or no config")
             name = entry.get("name") or settings.get("name") or f"layer_{len(layers)}"
-            module = str(entry.get("module") or "keras.layers")
+            module = str(entry.get("module") or _module(class_name, entry))
             stem = slot_stem(class_name)
             if not _is_operation(module):
                 counts[stem] = counts.get(stem, -1) + 1
@@ -205,8 +205,8 @@ class Walker:
             if refusal is not None:
                 raise UnsupportedError(refusal)
             if layer.class_name in MODELS and not custom:
-                return self.model(layer, _flat(args), layer.path)
-            if any(item is LOST for item in _flat([args, kwargs])):
+                return self.model(layer, flat(args), layer.path)
+            if any(item is LOST for item in flat([args, kwargs])):
                 return [LOST]
             self._warn_rounded(layer)
             if not _is_operation(layer.module):
@@ -223,7 +223,7 @@ class Walker:
         if _is_operation(call.layer.module):
             return OPERATIONS[call.layer.class_name](call)
         entry = LAYERS[call.layer.class_name]
-        masked = any(item in self._context.masked for item in _flat([call.args, call.kwargs]) if isinstance(item, str))
+        masked = any(item in self._context.masked for item in flat([call.args, call.kwargs]) if isinstance(item, str))
         if masked and entry.mask == "uses":
             hint = "remove the Masking layer or mask_zero: on a microcontroller every run has all its steps"
             raise call.refuse("would leave out what a mask covers", "no mask reaches a layer that uses it", hint)
@@ -242,13 +242,6 @@ class Walker:
         text = f"layers with the type policy {policy} compute in float32"
         if policy in _ROUNDED and text not in self._builder.graph.warnings:
             self._builder.graph.warnings.append(text)
-
-
-def _flat(items: Any) -> list[Any]:
-    """The leaves of nested lists and dicts."""
-    if isinstance(items, dict):
-        items = list(items.values())
-    return [leaf for item in items for leaf in _flat(item)] if isinstance(items, (list, tuple)) else [items]
 
 
 def _dict(value: object) -> dict[str, Any]:
@@ -274,6 +267,13 @@ def _head(model: Layer) -> dict[str, Any]:
 
 def _batch_shape(config: dict[str, Any]) -> object:
     return config.get("batch_shape") or config.get("batch_input_shape")
+
+
+def _module(class_name: str, entry: dict[str, Any]) -> str:
+    """What an .h5 file of Keras 3 leaves out: operations are called with Keras 3's arguments and cannot be trained."""
+    modern = any(isinstance(node, dict) for node in _list(entry.get("inbound_nodes")))
+    operation = modern and class_name in OPERATIONS and "trainable" not in entry["config"]
+    return "keras.ops" if operation else "keras.layers"
 
 
 def _is_operation(module: str) -> bool:

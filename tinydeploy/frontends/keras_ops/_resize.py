@@ -9,6 +9,7 @@ import numpy as np
 from tinydeploy.frontends.keras_call import Call
 from tinydeploy.ir import Array
 
+_TABLE = 1024  # TensorFlow looks the bicubic filter up in a table of so many steps
 FILTERS = ("bilinear", "bicubic", "lanczos3", "lanczos5")
 
 
@@ -64,7 +65,10 @@ def taps(old: int, new: int, method: str, antialias: bool) -> tuple[Array, Array
     count = math.ceil(radius * spread) * 2 + 1
     first = np.floor(centre - radius * spread).astype(int)
     index = first[:, np.newaxis] + np.arange(count)
-    weights = _weight(method, (index + 0.5 - centre[:, np.newaxis]) / spread)
+    distances = (index + 0.5 - centre[:, np.newaxis]) / spread
+    if method == "bicubic" and not antialias:
+        distances = np.rint(distances * _TABLE) / _TABLE
+    weights = _weight(method, distances)
     weights = np.where((index >= 0) & (index < old), weights, 0)
     weights /= weights.sum(axis=1, keepdims=True)
     return np.clip(index, 0, old - 1).astype(np.int32), weights.astype(np.float32)

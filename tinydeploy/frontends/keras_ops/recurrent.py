@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.frontends.keras_call import Call, layer
+from tinydeploy.frontends.keras_call import Call, flat, layer
 from tinydeploy.frontends.keras_ops import _cells
 from tinydeploy.ir import Array
 
@@ -90,7 +90,7 @@ def _inputs(call: Call) -> tuple[str, list[str]]:
         raise call.refuse("is called with constants", "cells take the data and their states")
     given = call.kwargs.get("initial_state", [])
     states = [call.operand(i) for i in range(1, len(call.operands))]
-    states += [call.real(item, "state") for item in (given if isinstance(given, list) else [given])]
+    states += [call.real(item, "state") for item in flat([given])]
     x = call.operand(0)
     if call.type(x).rank != 3:
         raise call.damaged(f"its input is {call.type(x)}, not [batch, steps, features]")
