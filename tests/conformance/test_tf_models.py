@@ -22,9 +22,26 @@ def net():
     return fn
 
 
-@pytest.mark.parametrize("maker", ["float_model", "float16_model", "int8_model", "dynrange_model"])
+@pytest.mark.parametrize("maker", ["float_model", "float16_model", "int8_model", "int16x8_model", "dynrange_model"])
 def test_small_net(maker):
     fn = net()
     model = getattr(tf_models, maker)(fn, SPECS)
     assert "CONV_2D" in tf_models.kinds(model)
     agree(model, SPECS)
+
+
+@pytest.mark.parametrize("maker", ["float_model", "int8_model"])
+def test_variable(maker):
+    tf = tf_models.tensorflow()
+
+    class Average(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = tf.Variable(np.full((1, 3), 0.5, np.float32))
+
+        def step(self, x):
+            self.mean.assign(self.mean * 0.75 + x * 0.25)
+            return self.mean * 2.0 - x
+
+    graph = agree(getattr(tf_models, maker)(Average().step, [(1, 3)]))
+    assert graph.states[0].initial.tolist() == [[0.5] * 3]

@@ -66,6 +66,8 @@ def tensorflow() -> Any:
     with _silence():
         import tensorflow
 
+        tensorflow.autograph.set_verbosity(0)
+        tensorflow.get_logger().setLevel("ERROR")
         tensorflow.constant(0.0)
     return tensorflow
 
@@ -87,11 +89,14 @@ def _silence() -> Iterator[None]:
         os.close(sink)
 
 
-def _converter(fn: Callable[..., Any], specs: Specs) -> Any:
+def _converter(fn: Any, specs: Specs) -> Any:
     tf = tensorflow()
     function = tf.function(fn)
     signature = [tf.TensorSpec(spec.shape, spec.dtype) for spec in _specs(specs)]
-    return tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function(*signature)], fn)
+    owner = getattr(fn, "__self__", fn)  # of a method: the tf.Module that holds the variables
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function(*signature)], owner)
+    converter.experimental_enable_resource_variables = True
+    return converter
 
 
 def _convert(converter: Any) -> bytes:
@@ -100,7 +105,7 @@ def _convert(converter: Any) -> bytes:
 
 
 def float_model(fn: Callable[..., Any], specs: Specs) -> bytes:
-    """Everything in float32. ``fn``: of tensors (a Keras model is one), returns a tensor or a list."""
+    """Everything in float32. ``fn``: of tensors, gives a tensor or a list; a Keras model; a method of a tf.Module."""
     return _convert(_converter(fn, specs))
 
 
@@ -159,11 +164,15 @@ def _calibrated(fn: Any, specs: Specs, rng: np.random.Generator | None, supporte
     return converter
 
 
-def litert(model: bytes, feeds: Sequence[Array], *, ref: bool = True) -> list[Array]:
+def litert(model: bytes, feeds: Sequence[Array], *, ref: bool = True, steps: bool = False) -> list[Array]:
     """Outputs [samples, ...] in the model's order. ``feeds``: [samples, ...] arrays in the order of its inputs.
 
-    ``ref``: LiteRT's reference kernels, else its optimised ones.
+    ``ref``: LiteRT's reference kernels, else its optimised ones. ``steps``: arrays are [samples, steps, ...]; variables
+    pass from step to step, and are new for every sample.
     """
+    if steps:
+        samples = [litert(model, sample, ref=ref) for sample in zip(*feeds, strict=True)]
+        return [np.stack(column) for column in zip(*samples, strict=True)]
     need_module("ai_edge_litert")
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
@@ -218,17 +227,21 @@ def agree(
     """Fail unless our import computes what LiteRT's reference kernels do: as read, and after the passes.
 
     Both the float reference (of a graph without quantised values) and the twin of the C are compared. LiteRT is given
-    hybrid models with their weights made float, which is what they mean here. ``feeds``: instead of random data.
-    Returns the graph as read, for further looks.
+    hybrid models with their weights made float, which is what they mean here. ``feeds``: instead of random data;
+    [samples, steps, ...] for models with variables. Returns the graph as read, for further looks.
     """
     graph = imported(model)
     fed = random_feeds(graph, specs, samples, seed) if feeds is None else list(feeds)
-    theirs = litert(for_litert(model, "model") or model, fed)
+    steps = bool(graph.states)
+    if steps:
+        fed = [array[:, None] if feeds is None else array for array in fed]
+        fed = [np.concatenate([array, array[::-1]], axis=1) if feeds is None else array for array in fed]
+    theirs = litert(for_litert(model, "model") or model, fed, steps=steps)
     named = dict(zip(graph.inputs, fed, strict=True))
     for label, version in (("as read", graph), ("optimised", passes.optimise(graph))):
         runs = [("twin", run_integer)] if graph.is_quantised() else [("reference", run_float), ("twin", run_integer)]
         for meaning, run in runs:
-            ours = run(version, named)
+            ours = run(version, named, steps=steps)
             assert len(version.outputs) == len(theirs)
             for name, other in zip(version.outputs, theirs, strict=True):
                 _same(ours[name], other, f"{label}, {meaning}, output {name!r}", tolerance)

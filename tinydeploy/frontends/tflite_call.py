@@ -93,10 +93,10 @@ class Call:
         return fixed and not self.importer.shared.reshaped
 
     def intermediate_type(self, index: int) -> Type:
-        """The type the file states for an intermediate tensor of a quantised LSTM."""
+        """Element type and scale of an intermediate tensor of a quantised LSTM, as a scalar's type."""
         if index >= len(self._operator.intermediates):
             raise self.damaged(f"intermediate tensor {index} is missing")
-        return self.importer.subgraph.tensor(self._operator.intermediates[index]).type
+        return self.importer.subgraph.intermediate(self._operator.intermediates[index]).type
 
     def data(self, index: int) -> Array | None:
         """Content of a constant input, else None."""

@@ -44,6 +44,7 @@ class Subgraph:
         self._cache: dict[int, Tensor] = {}
         self.inputs = self._indices(table, 1)
         self.outputs = self._indices(table, 2)
+        self._names = model.signature(self.inputs, self.outputs) if index == 0 else {}
         self.operators = [self._operator(i, operator) for i, operator in enumerate(table.tables(3))]
 
     def _indices(self, table: Table, field: int, *, optional: bool = False) -> tuple[int, ...]:
@@ -74,12 +75,17 @@ class Subgraph:
         Raises: InputError if it is malformed, UnsupportedError if its type or storage is not supported.
         """
         if index not in self._cache:
-            self._cache[index] = read_tensor(self._model.reader, self.tables[index], self._model.buffers, index)
+            tensor = read_tensor(self._model.reader, self.tables[index], self._model.buffers, index)
+            self._cache[index] = dataclasses.replace(tensor, name=self.name(index))
         return self._cache[index]
 
+    def intermediate(self, index: int) -> Tensor:
+        """Tensor number ``index``, of which only the scale matters; its shape is often nonsense."""
+        return read_tensor(self._model.reader, self.tables[index], self._model.buffers, index, shapeless=True)
+
     def name(self, index: int) -> str:
-        """Name of a tensor, whatever its type."""
-        return tensor_name(self.tables[index], index)
+        """Name of a tensor, whatever its type; the ends of the model have those of its signature."""
+        return self._names.get(index) or tensor_name(self.tables[index], index)
 
 
 class Model:
@@ -95,12 +101,29 @@ class Model:
         version = root.scalar(0, "I")
         if version != 3:
             raise UnsupportedError(Problem(where, f"has schema version {version}", "version 3 is read"))
+        self._signatures = root.tables(7)
         self._subgraphs = root.tables(2)
         if not 1 <= len(self._subgraphs) <= MAX_SUBGRAPHS:
             raise self.reader.error(f"it has {len(self._subgraphs) or 'no'} subgraph{'s' * bool(self._subgraphs)}")
         self.buffers = root.tables(4)
         self.codes = [self._code(code) for code in root.tables(1)]
         self._read: dict[int, Subgraph] = {}
+
+    def signature(self, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> dict[int, str]:
+        """What the model's one signature calls its ends, which converters otherwise name after their own insides.
+
+        Empty if there is not exactly one, or it is not about these tensors.
+        """
+        if len(self._signatures) != 1 or self._signatures[0].scalar(4, "I"):
+            return {}
+        names: dict[int, str] = {}
+        for field, ends in ((1, outputs), (0, inputs)):  # a tensor that is both has the name of the input
+            entries = self._signatures[0].tables(field)
+            found = {int(entry.scalar(1, "I")): entry.string(0) for entry in entries[: MAX_OPERANDS + 1]}
+            if set(found) != set(ends):
+                return {}
+            names |= found
+        return names
 
     @property
     def subgraph_count(self) -> int:

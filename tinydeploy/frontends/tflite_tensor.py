@@ -46,8 +46,8 @@ def tensor_name(table: Table, index: int) -> str:
     return table.string(3) or f"tensor_{index}"
 
 
-def read_tensor(reader: Reader, table: Table, buffers: list[Table], index: int) -> Tensor:
-    """Tensor number ``index``.
+def read_tensor(reader: Reader, table: Table, buffers: list[Table], index: int, *, shapeless: bool = False) -> Tensor:
+    """Tensor number ``index``. ``shapeless``: it only tells a scale, and whatever its shape is does not matter.
 
     Raises: InputError if it is malformed, UnsupportedError if its type or storage is not supported.
     """
@@ -61,7 +61,7 @@ def read_tensor(reader: Reader, table: Table, buffers: list[Table], index: int) 
         raise UnsupportedError(Problem(where, f"has the element type {word}", f"types are {', '.join(_STORED)}"))
     if table.scalar(10, "I"):
         raise UnsupportedError(Problem(where, "is in a second file", hint="convert the model into one file"))
-    dims = [] if (shape := table.numbers(0, "<i4")) is None else [int(d) for d in shape[:64]]
+    dims = [] if shapeless or (shape := table.numbers(0, "<i4")) is None else [int(d) for d in shape[:64]]
     signature = table.numbers(7, "<i4")
     known = dims if signature is None or len(signature) != len(dims) else [int(d) for d in signature[:64]]
     open_axes = tuple(axis for axis, (d, s) in enumerate(zip(dims, known, strict=True)) if s < 0 or d < 0)

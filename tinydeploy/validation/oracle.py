@@ -206,6 +206,7 @@ def _version(package: str) -> str:
 
 def _litert(path: Path, graph: Graph | None) -> Oracle:
     from tinydeploy.frontends.tflite_hybrid import for_litert
+    from tinydeploy.frontends.tflite_model import Model
 
     try:
         from ai_edge_litert import interpreter as litert
@@ -262,7 +263,8 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
         return tensors
 
     model = _guarded(prepare, text)
-    names = [d["name"] for d in model.get_input_details()], [d["name"] for d in model.get_output_details()]
+    ends = Model(path.read_bytes(), str(path)).subgraph()
+    names = [ends.name(i) for i in ends.inputs], [ends.name(i) for i in ends.outputs]
     return Oracle(text, lambda feeds: over(model, feeds), inside, names, stream)
 
 

@@ -222,6 +222,17 @@ def test_open_dimension_needs_a_shape_and_takes_it(tmp_path) -> None:
         load(path, input_shapes={"audio": (1, 7, 4), "video": (1,)})
 
 
+def test_ends_are_named_by_the_signature(tmp_path) -> None:
+    model = TfliteModel()
+    x, y = model.tensor([1, 4], name="serving_default_x:0"), model.tensor([1, 4], name="PartitionedCall:0")
+    model.op("TANH", [x], [y])
+    model.signature = ({"audio": x}, {"scores": y})
+    graph = check(model, tmp_path)
+    assert (graph.inputs, graph.outputs) == (["audio"], ["scores"])
+    model.signature = ({"audio": y}, {"scores": y})
+    assert load(model.save(tmp_path, [x], [y])).inputs == ["serving_default_x:0"]
+
+
 def test_names_may_repeat_or_be_missing(tmp_path) -> None:
     model = TfliteModel()
     x = model.tensor([1, 4], name="same")

@@ -30,6 +30,7 @@ class TfliteModel:
         self.tensors: list[dict[str, Any]] = []
         self.operators: list[dict[str, Any]] = []
         self.subgraphs: list[tuple[TfliteModel, list[int], list[int]]] = []
+        self.signature: tuple[dict[str, int], dict[str, int]] | None = None  # names of inputs and outputs
 
     def subgraph(self, inner: TfliteModel, inputs, outputs) -> int:
         """Add a subgraph that operators of any subgraph may run; returns its number."""
@@ -74,7 +75,9 @@ class TfliteModel:
             content = b.CreateByteVector(raw) if raw else None
             buffer_tables.append(_table(b, [("offset", content)]))
         lists = [_offsets(b, code_tables), _offsets(b, subgraphs), b.CreateString("test"), _offsets(b, buffer_tables)]
-        root = _table(b, [("Uint32", 3), *[("offset", part) for part in lists]])
+        signatures = None if self.signature is None else _offsets(b, [_signature(b, *self.signature)])
+        ends = [("offset", None), ("offset", None), ("offset", signatures)]
+        root = _table(b, [("Uint32", 3), *[("offset", part) for part in lists], *ends])
         b.Finish(root, b"TFL3")
         return bytes(b.Output())
 
@@ -152,6 +155,17 @@ def _table(b: Any, fields: list[tuple[str, Any]]) -> int:
             getattr(b, f"Prepend{kind}")(value)
             b.Slot(slot)
     return b.EndObject()
+
+
+def _signature(b: Any, inputs: dict[str, int], outputs: dict[str, int]) -> int:
+    maps = []
+    for ends in (inputs, outputs):
+        names = [b.CreateString(name) for name in ends]
+        entries = [("offset", name) for name in names]
+        tables = [_table(b, [e, ("Uint32", i)]) for e, i in zip(entries, ends.values(), strict=True)]
+        maps.append(_offsets(b, tables))
+    key = b.CreateString("serving_default")
+    return _table(b, [("offset", maps[0]), ("offset", maps[1]), ("offset", key), ("offset", None), ("Uint32", 0)])
 
 
 def _sparsity(b: Any, layout: Any) -> int:
