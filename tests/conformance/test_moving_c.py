@@ -46,6 +46,10 @@ def moving_cases(seed):
         op = Pad(padding=padding, value=float(rng.choice([0.0, 1.0, -100.0])))
         cases.append(one_node(f"pad {padding}", op, [s8((1, 3, 4, 2), 0.05, -7)], [Q], rng))
     cases.append(one_node("pad f32", Pad(padding=((1, 0), (0, 2))), [Type((3, 4), F32)], [None], rng))
+    for elem in (Elem.S16, Elem.S32, Elem.S64, Elem.U64, Elem.BOOL):
+        for value in (0.0, 1.0, 77.0):
+            op, kind = Pad(padding=((1, 0), (0, 0), (2, 3)), value=value), Type((2, 3, 4), elem)
+            cases.append(one_node(f"pad {elem.value} {value}", op, [kind], [None], rng))
     for axis, sizes in [(3, (2, 3, 1)), (1, (4,)), (2, (1, 2)), (3, (0, 6))]:
         shape = [1, 4, 3, 6]
         cases.append(

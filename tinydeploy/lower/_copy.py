@@ -114,7 +114,7 @@ def merged(axes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def pad_offer(ctx: LowerContext, padding: Sequence[tuple[int, int]], value: bytes) -> Offer:
-    """Constant elements around the input; ``padding`` in elements an axis, ``value`` the four bytes they repeat."""
+    """Constant elements around the input; ``padding`` in elements an axis, ``value`` the bytes of one."""
     sig = ctx.signature
     total = sig.outputs[0].size * width_of(sig.outputs[0])
     *outer, (run, before, after) = _merge_padding(sig.input(0).shape, padding, width_of(sig.outputs[0]))
@@ -126,17 +126,23 @@ def pad_offer(ctx: LowerContext, padding: Sequence[tuple[int, int]], value: byte
         before, after = before + first * length, after + last * length
         gap, length = before + after, length * (first + size + last)
     levels = [(1, 0)] * (OUTER_AXES - len(gaps)) + gaps[::-1]
-    fields = [(f"value[{i}]", byte) for i, byte in enumerate(value)]
-    fields += [("run", run), ("before", before), ("after", after)]
+    sizes = [("run", run), ("before", before), ("after", after)]
     for i, (size, between) in enumerate(levels):
-        fields += [(f"size[{i}]", size), (f"gap[{i}]", between)]
+        sizes += [(f"size[{i}]", size), (f"gap[{i}]", between)]
+    wide = len(value) == 8 and value[:4] != value[4:]
+    if wide:  # by elements of 64 bits
+        sizes = [(name, n if name.startswith("size") else n // 8) for name, n in sizes]
+        fields = [("value", int.from_bytes(value, "little", signed=True)), *sizes]
+    else:
+        fields = [*((f"value[{i}]", value[i % len(value)]) for i in range(4)), *sizes]
+    name = "pad_64" if wide else "pad_nd"
     return Offer(
-        kernel="pad_nd",
-        call=Call("td_pad_nd", (ParamsArg(), In(0), Out(0))),
+        kernel=name,
+        call=Call(f"td_{name}", (ParamsArg(), In(0), Out(0))),
         access=_pad_access(starts, run, total),
-        headers=("td_copy.h",),
-        sources=("td_copy.c",),
-        params=Params("td_pad_nd_params", tuple(fields)),
+        headers=("td_pad_64.h",) if wide else ("td_copy.h",),
+        sources=("td_pad_64.c",) if wide else ("td_copy.c",),
+        params=Params(f"td_{name}_params", tuple(fields)),
         cost=_cost(total, 2 * len(starts)),
     )
 

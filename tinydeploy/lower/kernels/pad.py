@@ -1,11 +1,11 @@
-"""Padding of any element type of up to four bytes."""
+"""Padding of any element type."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tinydeploy.lower._contract import VIEW, LowerContext, Offer
-from tinydeploy.lower._copy import pad_offer, width_of
+from tinydeploy.lower._copy import pad_offer
 from tinydeploy.ops.pad import Pad
 
 OPERATOR = "pad"
@@ -18,8 +18,5 @@ def offers(ctx: LowerContext) -> list[Offer]:
         return []
     if all(pair == (0, 0) for pair in op.padding):
         return [VIEW]
-    if width_of(kind) > 4:
-        return []
     value = op.value if kind.elem.is_float else op.pad_integer(kind)
-    element = np.array([value], kind.elem.dtype).tobytes()
-    return [pad_offer(ctx, op.padding, element * (4 // len(element)))]
+    return [pad_offer(ctx, op.padding, np.array([value], kind.elem.dtype).tobytes())]
