@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,67 +15,41 @@ from tinydeploy.errors import Problem, UsageError, did_you_mean
 @click.command(name="ops", short_help="List the operators, or show the rules of one.")
 @click.argument("op", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(op: str | None, as_json: bool) -> None:
+@click.option("--write", type=click.Path(path_type=Path), metavar="FILE", help="Write the whole table as Markdown.")
+def command(op: str | None, as_json: bool, write: Path | None) -> None:
     """List the operators, or show OP with its rules and kernels.
 
     OP is one of ours (conv2d), or what a model file calls it (Gemm, FULLY_CONNECTED, Dense).
     """
-    from tinydeploy.lower import kernel_names
+    from tinydeploy import coverage
     from tinydeploy.ops import registry
 
-    known, files = registry(), _file_operators()
-    kernels = kernel_names()
-
-    def row(name: str) -> dict[str, Any]:
-        cls = known[name]
-        doc = inspect.getdoc(cls) or ""
-        return {
-            "name": name,
-            "summary": doc.partition("\n")[0],
-            "description": doc,
-            "rules": [rule.text for rule in cls.rules],
-            "integer": cls.quant.integer,
-            "kernels": kernels.get(name, []),
-        }
-
+    if write is not None:
+        write.write_text(coverage.document(), "utf-8")
+        click.echo(f"wrote {write}")
+        return
+    known, files = registry(), coverage.file_operators()
     if op is None:
-        rows = [row(name) for name in sorted(known)]
+        rows = [coverage.row(name) for name in sorted(known)]
     elif op in known:
-        rows = [row(op)]
+        rows = [coverage.row(op)]
     else:
-        rows = [row(name) for name in sorted(known) if re.search(rf"Source:.*\b{re.escape(op)}\b", _doc(known[name]))]
-        readers = [kind for kind, names in files.items() if op in names]
+        readers = [form for form, table in files.items() if op in table]
         if not readers:
-            everything = {*known, *(name for names in files.values() for name in names)}
+            everything = {*known, *(name for table in files.values() for name in table)}
             hint = did_you_mean(op, sorted(everything), otherwise="`tinydeploy ops` lists all")
             raise UsageError(Problem(op, "no such operator", hint=hint))
+        used = [ours for ours, forms in coverage.sources().items() if any(op in names for names in forms.values())]
+        rows = [coverage.row(name) for name in sorted(used)]
         if not as_json:
             click.echo(f"{op} is read ({'; '.join(readers)}); `tinydeploy inspect MODEL` shows what it becomes")
     if as_json:
         write_json("-", rows)
     elif op is None:
-        _list(rows, files)
+        _list(rows, {form: sorted(table) for form, table in files.items()})
     else:
         for item in rows:
             _show(item)
-
-
-def _doc(cls: type) -> str:
-    """The description of an operator without line breaks."""
-    return " ".join((inspect.getdoc(cls) or "").split())
-
-
-def _file_operators() -> dict[str, list[str]]:
-    """What the importers read, by format, as the files call it."""
-    from tinydeploy.frontends import keras_graph, onnx_ops, tflite
-
-    computed, folded = ({kind for _, kind in table} for table in onnx_ops.tables())
-    return {
-        "ONNX": sorted(computed),
-        "ONNX, of constants only": sorted(folded - computed),
-        "TFLite": sorted(tflite.OPERATORS),
-        "Keras": sorted(keras_graph.LAYERS),
-    }
 
 
 def _list(rows: list[dict[str, Any]], files: dict[str, list[str]]) -> None:
@@ -94,7 +67,12 @@ def _show(item: dict[str, Any]) -> None:
     click.echo("rules:")
     for text in item["rules"] or ["none"]:
         click.echo(f"  - {text}")
-    click.echo(f"kernels: {', '.join(item['kernels']) or 'none'}")
+    click.echo("kernels (of an example, by level and CPU class):")
+    for level, classes in item["levels"].items():
+        for klass, names in classes.items():
+            click.echo(f"  {level:8s} {klass:6s} {', '.join(names)}")
+    if not item["levels"]:
+        click.echo("  none")
 
 
 def _plain(text: str) -> str:
