@@ -13,13 +13,19 @@ TD_INLINE float td_gate_sum(float sum, const float *x, const float *w, int32_t s
     return sum;
 }
 
-TD_INLINE float td_gate(const td_activation *restrict a, float x, float clip)
+/* x within -clip .. clip; no limit if clip is 0. */
+TD_INLINE float td_clip(float x, float clip)
 {
     if (clip > 0.0F) {
         x = x > clip ? clip : x;
         x = x < -clip ? -clip : x;
     }
-    return a->apply(x, a->alpha, a->beta);
+    return x;
+}
+
+TD_INLINE float td_gate(const td_activation *restrict a, float x, float clip)
+{
+    return a->apply(td_clip(x, clip), a->alpha, a->beta);
 }
 
 #endif

@@ -60,6 +60,7 @@ typedef struct {
     td_activation g;
     td_activation h;       /* of c */
     int32_t input_forget;  /* f = 1 - i */
+    float cell_clip;       /* of c; 0 for none */
     const float *peephole; /* [3 * hidden] of i, o, f, or NULL */
 } td_lstm_params;
 

@@ -15,7 +15,7 @@ static void td_lstm_unit(const td_lstm_params *restrict p, const float *sums, in
     }
     i = td_gate(&p->f, i, p->clip);
     f = p->input_forget ? 1.0F - i : td_gate(&p->f, f, p->clip);
-    *c = f * *c + i * td_gate(&p->g, sums[3 * size + j], p->clip);
+    *c = td_clip(f * *c + i * td_gate(&p->g, sums[3 * size + j], p->clip), p->cell_clip);
     if (peephole != NULL) {
         o += peephole[size] * *c;
     }

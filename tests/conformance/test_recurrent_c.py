@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-from tests.conformance.harness import Case, check, one_node
+from tests.conformance.harness import Case, check, one_node, s8
 from tests.conformance.test_norm_c import f32
-from tinydeploy.ir import Elem, Type
+from tinydeploy.ir import Elem, Quant, Type
+from tinydeploy.ops._op import NO_CLAMP
 from tinydeploy.ops._recurrent import ACTIVATIONS
 from tinydeploy.ops.gru import Gru
 from tinydeploy.ops.lstm import Lstm
 from tinydeploy.ops.rnn import Rnn
+from tinydeploy.ops.svdf import Svdf
+from tinydeploy.ops.unidirectional_sequence_lstm import UnidirectionalSequenceLstm
 
 GATES = {Lstm: 4, Gru: 3, Rnn: 1}
 FUNCTIONS = {Lstm: 3, Gru: 2, Rnn: 1}
@@ -52,7 +55,7 @@ def cases(rng: np.random.Generator, cls: type) -> list[Case]:
         made.append(case(rng, cls(activations=chosen, alphas=(0.7,) * count, betas=(0.3,) * count), SIZES[1]))
     if cls is Lstm:
         made += [case(rng, Lstm(clip=clip), SIZES[2], peephole=True) for clip in (0.0, 0.4)]
-        made += [case(rng, Lstm(input_forget=True), SIZES[2])]
+        made += [case(rng, Lstm(input_forget=True), SIZES[2]), case(rng, Lstm(cell_clip=0.2), SIZES[2])]
     if cls is Gru:
         made += [case(rng, Gru(linear_before_reset=True), size, bias=bias) for size in SIZES for bias in (False, True)]
     return made
@@ -63,3 +66,82 @@ def cases(rng: np.random.Generator, cls: type) -> list[Case]:
 def test_equals_the_twin(tmp_path, cls, compiler):
     made = cases(np.random.default_rng(1), cls)
     assert check(made, tmp_path, compiler=compiler) >= len(made)
+
+
+def integer_lstm(rng: np.random.Generator, size, *, cell_bits: int, clip: float, scale: float, zeros=(-3, 5)) -> Case:
+    """One node of unidirectional_sequence_lstm."""
+    steps, batch, inputs, hidden = size
+    gate_scales = np.repeat(scale * rng.uniform(0.3, 2, 4), hidden)
+    per_gate = Quant(tuple(float(np.float32(s)) for s in gate_scales), (0,) * (4 * hidden), 0)
+
+    def weights(*shape: int) -> tuple[Type, np.ndarray]:
+        return Type(shape, Elem.S8, per_gate), rng.integers(-127, 128, shape).astype(np.int8)
+
+    bias = (Type((4 * hidden,), Elem.S32), rng.integers(-3000, 3000, 4 * hidden).astype(np.int32))
+    x, h = s8((steps, batch, inputs), 0.03, zeros[0]), s8((batch, hidden), 1 / 127, zeros[1])
+    c = Type((batch, hidden), Elem.S16, Quant.per_tensor(2.0**-cell_bits, 0))
+    op = UnidirectionalSequenceLstm(clip, 1 / 127, zeros[1])
+    given = [x, weights(4 * hidden, inputs), weights(4 * hidden, hidden), bias, h, c]
+    return one_node(f"{op} {size} {cell_bits}", op, given, [h.quant, h.quant, c.quant], rng, samples=3)
+
+
+def svdf(
+    rng: np.random.Generator, *, integer: bool, bias: bool, rank: int, memory: int, computed: bool = False
+) -> Case:
+    """One node of svdf: 2 samples, 6 features, 4 units."""
+    filters = 4 * rank
+    shapes = ((2, 6), (filters, 6), (filters, memory), (4,), (2, filters * memory))
+    op = Svdf(rank, (0.0, 3.0) if rank == 2 else NO_CLAMP)
+    label = f"svdf {integer} {bias} {rank} {memory} {computed}"
+    if not integer:
+        given = [f32(*shapes[0]), weight(rng, *shapes[1]), weight(rng, *shapes[2]), weight(rng, 4), f32(*shapes[4])]
+        given = [f32(*shape) for shape in shapes] if computed else given
+        given[3] = given[3] if bias else None
+        return one_node(label, op, given, [None, None], rng)
+    quant = Quant.per_tensor
+    state = Type(shapes[4], Elem.S16, quant(0.001, 0))
+    features = (s8(shapes[1], 0.01), rng.integers(-128, 128, shapes[1]).astype(np.int8))
+    times = (Type(shapes[2], Elem.S16, quant(0.0003, 0)), rng.integers(-32768, 32768, shapes[2]).astype(np.int16))
+    of_bias = (Type((4,), Elem.S32), rng.integers(-40000, 40000, 4).astype(np.int32))
+    given = [s8(shapes[0], 0.05, 7), features, times, of_bias if bias else None, state]
+    return one_node(label, op, given, [quant(0.05, -9), state.quant], rng, samples=4)
+
+
+def integer_cases(rng: np.random.Generator) -> list[Case]:
+    """LSTM and SVDF of int8."""
+    made = []
+    for size in (*SIZES, (9, 1, 20, 10)):
+        made += [
+            integer_lstm(rng, size, cell_bits=bits, clip=clip, scale=scale)
+            for bits, clip, scale in ((11, 0.0, 0.02), (15, 0.4, 0.003), (9, 0.0, 0.2), (12, 10.0, 0.0005))
+        ]
+    for zeros in ((127, -128), (0, 0)):
+        made.append(integer_lstm(rng, SIZES[2], cell_bits=9, clip=0.0, scale=0.02, zeros=zeros))
+    made += [
+        svdf(rng, integer=True, bias=bias, rank=rank, memory=memory)
+        for bias in (False, True)
+        for rank in (1, 2)
+        for memory in (1, 5)
+    ]
+    return made
+
+
+def float_svdf_cases(rng: np.random.Generator) -> list[Case]:
+    """SVDF in float32."""
+    return [
+        svdf(rng, integer=False, bias=bias, rank=rank, memory=memory, computed=computed)
+        for bias in (False, True)
+        for rank, memory in ((1, 1), (2, 5), (3, 4))
+        for computed in (False, True)
+    ]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("cases_of", [integer_cases, float_svdf_cases])
+def test_streaming_equals_the_twin(tmp_path, cases_of, compiler):
+    made = cases_of(np.random.default_rng(3))
+    assert check(made, tmp_path, compiler=compiler) >= len(made)
+
+
+def test_integers_without_a_long_multiply(tmp_path):
+    check(integer_cases(np.random.default_rng(4)), tmp_path, cpu="cortex-m0", defines=("TD_NO_LONG_MUL",))

@@ -32,7 +32,7 @@ _LETTERS = "fgh"  # members of the C structs, in the order of the operator's act
 
 
 def recurrent_offer(
-    ctx: LowerContext, kernel: str, states: int, scratch: int, extra: dict[str, int], peephole: bool = False
+    ctx: LowerContext, kernel: str, states: int, scratch: int, extra: dict[str, int | float], peephole: bool = False
 ) -> list[Offer]:
     """The offer of a recurrent node in float32, where its bias and peepholes are constants.
 
@@ -72,7 +72,7 @@ def recurrent_offer(
         Offer(
             kernel=kernel,
             call=dataclasses.replace(begin[0], then=(*begin[1:], run)),
-            access=_access(ctx, states),
+            access=recurrent_access(ctx, states),
             headers=("td_recurrent.h",),
             sources=(f"td_{kernel}.c", "td_recurrent.c", "td_activations.c", "td_math.c"),
             tables=(*tables, *more, *starts),
@@ -99,7 +99,7 @@ def _activations(op: Any) -> list[tuple[str, int | float | str | Symbol]]:
     return fields
 
 
-def _access(ctx: LowerContext, states: int) -> AccessPlan:
+def recurrent_access(ctx: LowerContext, states: int) -> AccessPlan:
     """One step a state that begins, then the time steps: x and y row by row, everything else whole."""
     sig = ctx.signature
     steps = sig.input(0).shape[0]

@@ -25,8 +25,9 @@ class Lstm(Op):
     h0 [B, H] or None, c0 [B, H] or None, p [3H] (peepholes of i, o, f) or None. Outputs y [T, B, H], h and c [B, H].
     ``activations``: of the gates i, o, f; of g; and act. ``alphas``, ``betas``: their constants, ONNX's defaults where
     empty. ``clip``: limit of what goes into an activation of a gate, 0 for none. ``input_forget``: f = 1 - i.
+    ``cell_clip``: limit of c itself, 0 for none.
     In C a gate's sum is bias of w + bias of r, then the products with x, then those with h, each in rising order.
-    Source: ONNX LSTM; Keras LSTM.
+    Source: ONNX LSTM; Keras LSTM; TFLite UNIDIRECTIONAL_SEQUENCE_LSTM.
     """
 
     name: ClassVar[str] = "lstm"
@@ -35,6 +36,7 @@ class Lstm(Op):
         *_recurrent.shape_rules(gates=4, states=2),
         Rule("peepholes are [3H]", _peephole),
         *_recurrent.activation_rules(3),
+        Rule("cell_clip is 0 (none) or above", lambda op, _: 0 <= op.cell_clip < float("inf")),
     )
     quant: ClassVar[QuantRule] = QuantRule(integer=False)
 
@@ -43,6 +45,7 @@ class Lstm(Op):
     betas: tuple[float, ...] = ()
     clip: float = 0.0
     input_forget: bool = False
+    cell_clip: float = 0.0
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """All steps, the last hidden state and the last cell state."""
@@ -73,6 +76,7 @@ class Lstm(Op):
             i = gate(_recurrent.clipped(i, self.clip))
             f = np.float32(1) - i if self.input_forget else gate(_recurrent.clipped(f, self.clip))
             c = f * c + i * candidate(_recurrent.clipped(g, self.clip))
+            c = _recurrent.clipped(c, self.cell_clip)
             o = o if peep is None else o + peep[1] * c
             h = gate(_recurrent.clipped(o, self.clip)) * act(c)
             y[step] = h

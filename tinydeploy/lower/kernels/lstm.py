@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinydeploy.lower._contract import LowerContext, Offer
 from tinydeploy.lower._recurrent import recurrent_offer
 from tinydeploy.ops.lstm import Lstm
@@ -14,4 +16,5 @@ def offers(ctx: LowerContext) -> list[Offer]:
     op = ctx.node.op
     if not isinstance(op, Lstm):
         return []
-    return recurrent_offer(ctx, "lstm_f32", 2, 4, {"input_forget": int(op.input_forget)}, peephole=True)
+    extra = {"input_forget": int(op.input_forget), "cell_clip": float(np.float32(op.cell_clip))}
+    return recurrent_offer(ctx, "lstm_f32", 2, 4, extra, peephole=True)
