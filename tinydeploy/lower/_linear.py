@@ -14,7 +14,7 @@ from tinydeploy.ops import _linear
 from tinydeploy.ops._op import clamp_limits
 
 MAX_TERMS = 2**16  # products of int8 whose sum stays far inside int32
-LINEAR_RULE = "int8 with one scale in and out, constant int8 weights, 65,536 products a sum, sum and bias within int32"
+LINEAR_RULE = "float32, int32 without scales, or int8 or int16 with one scale in and out, int8 weights, constant bias"
 
 
 def is_s8(kind: Type | None) -> bool:

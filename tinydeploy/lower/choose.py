@@ -8,13 +8,11 @@ import pkgutil
 from typing import Literal
 
 from tinydeploy.errors import InternalError, Problem, UnsupportedError
-from tinydeploy.ir import Graph, Node
+from tinydeploy.ir import Elem, Graph, Node
 from tinydeploy.lower import kernels
 from tinydeploy.lower._contract import DENSE, LowerContext, Lowered, Offer, Offers, Target
 from tinydeploy.lower._linear import LINEAR_RULE
 from tinydeploy.target.cpu import get_cpu
-
-ONE_SAMPLE = ("conv2d", "depthwise_conv2d", "average_pool2d", "max_pool2d")  # their kernels slide over one plane
 
 
 class NoKernelError(UnsupportedError):
@@ -97,10 +95,9 @@ def _refusal(graph: Graph, node: Node) -> Problem:
 def _what_kernels_take(graph: Graph, node: Node) -> tuple[str, str]:
     """Rule and hint for a node that no kernel runs: what most likely stands in the way."""
     kinds = [graph.type(name) for name in (*node.inputs, *node.outputs) if name is not None]
-    if any(kind.elem.is_float for kind in kinds):
-        return "its kernels are for integers", "quantise the model to a level that has kernels for this operator"
-    if node.op.name in ONE_SAMPLE and kinds[0].shape[0] != 1:
-        return "one sample a run: axis 0 has length 1", "export the model with a batch of 1, or with an open batch"
+    wide = [kind.elem.value for kind in kinds if kind.elem.is_float and kind.elem is not Elem.F32]
+    if wide:
+        return f"floats are float32, not {wide[0]}", "export the model in float32"
     hint = f"`tinydeploy ops {node.op.name}` shows what the operator may be; replace it or change its scales"
     return (LINEAR_RULE if node.op.quant.weights is not None else ""), hint
 
