@@ -10,15 +10,26 @@ from tinydeploy.ir import Elem, Quant, Type
 from tinydeploy.ops import registry
 from tinydeploy.ops._elementwise import Unary, letter_of
 from tinydeploy.ops._op import Signature
-from tinydeploy.ops.activation import Celu, Elu, Gelu, HardSigmoid, IsInf, LeakyRelu, Selu, Shrink, Swish
-from tinydeploy.ops.activation import ThresholdedRelu
+from tinydeploy.ops.activation import (
+    Celu,
+    Elu,
+    Gelu,
+    HardSigmoid,
+    IsInf,
+    LeakyRelu,
+    Selu,
+    Shrink,
+    Swish,
+    ThresholdedRelu,
+)
+from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.logistic import Logistic
 from tinydeploy.ops.tanh import Tanh
 
 FUNCTIONS = [kind() for kind in registry().values() if issubclass(kind, Unary)]
 OTHERS = [Elu(0.3), Selu(1.2, 0.9), Celu(2.5), LeakyRelu(-0.3), HardSigmoid(0.7, -0.2), ThresholdedRelu(-0.4)]
 OTHERS += [Shrink(0.9, 0.4), Swish(1.7), Gelu(approximate=True), IsInf(negative=False), IsInf(positive=False)]
-OTHERS += [Logistic(), Tanh()]
+OTHERS += [Logistic(), Tanh(), Clamp(-0.5, 6.0), Clamp(low=0.0), Clamp(high=-1.0)]
 INTEGERS = [Elem.S8, Elem.U8, Elem.S16, Elem.U16, Elem.S32, Elem.U32, Elem.S64, Elem.U64]
 SPECIAL = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, np.inf, -np.inf, np.nan, 1e-45, 1e38, -3e38, 89], np.float32)
 
@@ -29,7 +40,7 @@ def numbers(rng):
 
 
 def with_feed(case, x):
-    feeds = {name: x for name in case.feeds}
+    feeds = dict.fromkeys(case.feeds, x)
     return dataclasses.replace(case, feeds=feeds)
 
 
@@ -52,7 +63,10 @@ def test_integers_and_bool(tmp_path):
         for elem in (*INTEGERS, Elem.BOOL):
             if letter_of(elem) in op.takes:
                 cases.append(one_node(f"{op.name} {elem.value}", op, [Type((3, 5), elem)], [None], rng))
-    assert check(cases, tmp_path, compiler="clang") > 40
+    for elem in INTEGERS:
+        for bounds in ((-2.5, 100.5), (0.0, float("inf")), (-float("inf"), -3.0), (300.0, 1e30)):
+            cases.append(one_node(f"{bounds} {elem.value}", Clamp(*bounds), [Type((3, 5), elem)], [None], rng))
+    assert check(cases, tmp_path, compiler="clang") > 70
 
 
 def test_int8_tables(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.ops import _int16, _table
-from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
+from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, optional, present
 
 
 def is_kind(kind: Type, letters: str) -> bool:
@@ -29,6 +29,15 @@ def letter_of(elem: Elem) -> str:
     if elem is Elem.BOOL:
         return "b"
     return "s" if elem.limits[0] < 0 else "u"
+
+
+def limited(x: Array, clamp: tuple[float, float]) -> Array:
+    """Float32 within a real range, zeros and NaN as in C: what is not outside stays as it is."""
+    if clamp == NO_CLAMP:
+        return x
+    low, high = np.float32(clamp[0]), np.float32(clamp[1])
+    raised = np.where(x < low, low, x)
+    return np.where(raised > high, high, raised)
 
 
 def _taken(op: Any, inputs: Types) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from tinydeploy.ir.types import Array, Type
 from tinydeploy.ops import _binary, _linear
+from tinydeploy.ops._elementwise import limited
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, present
 
 
@@ -32,6 +35,11 @@ class Mul(Op):
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
         return (_linear.real_clamp(present(inputs, 0) * present(inputs, 1), self.clamp),)
+
+    def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """As td_mul_f32."""
+        with np.errstate(all="ignore"):
+            return (limited(present(inputs, 0) * present(inputs, 1), self.clamp),)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """int8 in and out; integers without quantisation wrap."""
