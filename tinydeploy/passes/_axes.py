@@ -80,6 +80,44 @@ def _mean(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence
     return Moved(new, (tuple(sorted(kept).index(axis) for axis in kept),), (0,))
 
 
+def _one_axis(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    return Moved(dataclasses.replace(op, axis=perm[op.axis]), (perm,) * len(outputs), (0,))
+
+
+def _place(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    new = dataclasses.replace(op, axis=perm[op.axis])
+    return Moved(new, (perm if op.keep_dims else _without(perm, op.axis),), (0,))
+
+
+def _gather(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    indices = shapes[1]
+    assert indices is not None
+    if op.batch_dims or len(indices) > 1:
+        return None
+    new = dataclasses.replace(op, axis=perm[op.axis])
+    return Moved(new, (perm if indices else _without(perm, op.axis),), (0,))
+
+
+def _elements(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    return Moved(dataclasses.replace(op, axis=perm[op.axis]), (perm,), tuple(range(len(shapes))))
+
+
+def _tile(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    return Moved(dataclasses.replace(op, repeats=_reordered(op.repeats, perm)), (perm,), (0,))
+
+
+def _broadcast(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    if len(op.shape) != len(perm):
+        return None
+    return Moved(dataclasses.replace(op, shape=_reordered(op.shape, perm)), (perm,), (0,))
+
+
+def _without(perm: Perm, axis: int) -> Perm:
+    """The order of what is left when an axis (behind the transpose) is gone."""
+    kept = [place for i, place in enumerate(perm) if i != axis]
+    return tuple(sorted(kept).index(place) for place in kept)
+
+
 def _reshape(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
     behind = shapes[0]
     assert behind is not None
@@ -155,6 +193,13 @@ _RULES: dict[str, Callable[[Any, Perm, Sequence[Shape | None], Sequence[Shape]],
     "strided_slice": _slice,
     "concat": _concat,
     "split": _split,
-    "mean": _mean,
+    **dict.fromkeys(("mean", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min"), _mean),
+    **dict.fromkeys(("reduce_any", "reduce_all"), _mean),
+    **dict.fromkeys(("arg_max", "arg_min"), _place),
+    **dict.fromkeys(("cumsum", "top_k", "resample"), _one_axis),
+    **dict.fromkeys(("gather_elements", "scatter_elements"), _elements),
+    "gather": _gather,
+    "tile": _tile,
+    "broadcast_to": _broadcast,
     "reshape": _reshape,
 }

@@ -32,6 +32,11 @@ class Maker:
         data = np.asarray(data, np.float32)
         return self.graph.add_value("c", Type(data.shape, Elem.F32), data)
 
+    def places(self, data: Array) -> str:
+        """Constant indices."""
+        data = np.asarray(data, np.int32)
+        return self.graph.add_value("i", Type(data.shape, Elem.S32), data)
+
     def random(self, *shape: int, scale: float = 1.0) -> str:
         return self.constant(self.rng.normal(size=shape) * scale)
 

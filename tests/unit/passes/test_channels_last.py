@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.unit.passes.graphs import TO_FIRST, Maker, apply, assert_same, operators
 from tinydeploy import passes
-from tinydeploy.ir import Graph
+from tinydeploy.ir import Elem, Graph
 
 
 def both_sides(make: Maker, x: str) -> tuple[str, str]:
@@ -30,6 +32,10 @@ UNARY: list[tuple[str, dict[str, Any]]] = [
     ("mean", {"axes": (2, 3), "keep_dims": True}),
     ("mean", {"axes": (1,), "keep_dims": True}),
     ("softmax", {"axis": 1}),
+    ("reduce_max", {"axes": (2,), "keep_dims": True}),
+    ("reduce_sum", {"axes": (1, 3), "keep_dims": True}),
+    ("cumsum", {"axis": 1}),
+    ("tile", {"repeats": (1, 2, 1, 3)}),
 ]
 
 
@@ -39,6 +45,38 @@ def test_through_one_input(operator: str, attributes: dict[str, Any]) -> None:
     y, _ = both_sides(make, make.input(1, 3, 8, 9))
     graph = finish(make, make.op(operator, y, **attributes))
     assert operators(apply(graph, "channels_last")) == ["transpose", "conv2d", operator, "conv2d", "transpose"]
+
+
+@pytest.mark.parametrize("shape", [(3,), ()])
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_gather_at_constant_places(axis: int, shape: tuple[int, ...]) -> None:
+    make = Maker()
+    y, _ = both_sides(make, make.input(1, 3, 8, 9))
+    places = make.places(np.asarray([2, 0, 1][: math.prod(shape)]).reshape(shape))
+    graph = make.done(make.op("gather", y, places, axis=axis))
+    after = apply(graph, "channels_last")
+    assert_same(graph, after)
+    assert operators(after)[:3] == ["transpose", "conv2d", "gather"]
+
+
+def test_places_of_the_largest() -> None:
+    make = Maker()
+    y, _ = both_sides(make, make.input(1, 3, 8, 9))
+    graph = make.done(make.op("arg_max", y, axis=1, elem=Elem.S32))
+    after = apply(graph, "channels_last")
+    assert_same(graph, after)
+    assert operators(after) == ["transpose", "conv2d", "arg_max"]
+
+
+def test_nearest_and_linear_resizing() -> None:
+    make = Maker()
+    y, _ = both_sides(make, make.input(1, 3, 8, 9))
+    taller = make.op("gather", y, make.places(np.arange(6) // 2), axis=2)
+    rows = make.places(np.arange(12).reshape(6, 2) % 6)
+    graph = finish(make, make.op("resample", taller, rows, make.random(6, 2), axis=3))
+    after = passes.optimise(graph)
+    assert_same(graph, after)
+    assert operators(after) == ["transpose", "conv2d", "gather", "resample", "conv2d", "transpose"]
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (4, 1, 1), (1, 4, 1, 1), (6, 7), (1, 4, 6, 7)])
