@@ -50,12 +50,6 @@ def _unary(operator: str) -> Callable[[Call], None]:
     return translate
 
 
-def _mean(call: Call) -> None:
-    x = call.type(call.input(0))
-    axes = tuple(sorted({call.axis(axis, x.rank) for axis in call.integers(1, "the list of axes")}))
-    call.emit("mean", (call.input(0),), axes=axes, keep_dims=bool(call.option("keep_dims")))
-
-
 def _quantize(call: Call) -> None:
     target = call.output_type()
     if target.quant is None:
@@ -89,7 +83,6 @@ OPERATORS: dict[str, Callable[[Call], None]] = {
     "SOFTMAX": _softmax,
     "LOGISTIC": _unary("logistic"),
     "TANH": _unary("tanh"),
-    "MEAN": _mean,
     "QUANTIZE": _quantize,
     "DEQUANTIZE": _dequantize,
     "CAST": _cast,

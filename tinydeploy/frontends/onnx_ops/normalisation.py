@@ -170,19 +170,3 @@ def lp_normalization(call: Call) -> Results:
         return (call.emit("l2_normalize", x, axes=(axis,), epsilon=_TINY),)
     size = call.emit("reduce_sum", call.emit("abs", x), axes=(axis,), keep_dims=True)
     return (call.emit("div", x, call.emit("maximum", size, call.hold(np.array(_TINY, np.float32)))),)
-
-
-@translates("ReduceMean")
-def reduce_mean(call: Call) -> Results:
-    """The mean over some axes; they are an attribute before opset 18. Source: ONNX ReduceMean-18."""
-    x = call.float_value(0)
-    rank = len(call.shape_of(0))
-    axes = call.attribute("axes") if call.opset < 18 else call.integers(1, "axes")
-    keep = bool(call.attribute("keepdims", 1))
-    if not axes:
-        if call.attribute("noop_with_empty_axes", 0):
-            return (x,)
-        axes = tuple(range(rank))
-    call.ignore("noop_with_empty_axes")
-    normal = tuple(sorted({normal_axis(axis, rank) for axis in axes}))
-    return (call.emit("mean", x, axes=normal, keep_dims=keep),)
