@@ -38,6 +38,21 @@ def quantize_cases(seed: int = 1) -> list[Case]:
     return made
 
 
+def quantize_even_cases(seed: int = 1) -> list[Case]:
+    """float32 to 8 and 16 bits, halves to even."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for number, scale in enumerate(SCALES):
+        elem = (Elem.S8, Elem.U8, Elem.S16, Elem.U16)[number % 4]
+        zero, data = elem.limits[number // 4 % 2], halves(scale)
+        kind = Type(data.shape[1:], Elem.F32)
+        op = Quantize(elem, half_even=True)
+        case = one_node(f"{elem.value} {scale} {zero}", op, [kind], [Quant.per_tensor(scale, zero)], rng)
+        case.feeds["x0"] = data
+        made.append(case)
+    return made
+
+
 def dequantize_cases(seed: int = 1) -> list[Case]:
     """Every int8 to float32."""
     rng = np.random.default_rng(seed)

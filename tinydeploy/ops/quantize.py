@@ -31,9 +31,10 @@ def rescale(x: Array, source: Type, kind: Type) -> Array:
 class Quantize(Op):
     """``q = saturate(round(x / scale) + zero_point)`` into ``elem``; scale and zero point are the output type's.
 
-    In real numbers it changes nothing. A float32 input is divided in float32 and rounded half away from zero; what
-    does not fit into int32 saturates, NaN becomes the zero point. A quantised input is rescaled with double rounding.
-    Source: TFLite QUANTIZE, AffineQuantize and Requantize; ONNX QuantizeLinear (which rounds halves to even).
+    In real numbers it changes nothing. A float32 input is divided in float32 and rounded half away from zero, with
+    ``half_even`` halves to even; what does not fit into int32 saturates, NaN becomes the zero point. A quantised input
+    is rescaled with double rounding.
+    Source: TFLite QUANTIZE, AffineQuantize and Requantize; ONNX QuantizeLinear (halves to even).
     """
 
     name: ClassVar[str] = "quantize"
@@ -41,6 +42,7 @@ class Quantize(Op):
     quant: ClassVar[QuantRule] = QuantRule()
 
     elem: Elem = Elem.S8
+    half_even: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """The input's shape as ``elem``."""
@@ -57,7 +59,8 @@ class Quantize(Op):
         if not source.elem.is_float:
             return (rescale(x, source, kind),)
         with np.errstate(over="ignore"):
-            steps = round_half_away(x.astype(np.float32) / np.float32(kind.scale))
+            ratio = x.astype(np.float32) / np.float32(kind.scale)
+            steps = np.rint(ratio) if self.half_even else round_half_away(ratio)
         return (_linear.to_elem(float_to_int32(steps), NO_CLAMP, kind),)
 
     def batchable(self, sig: Signature) -> bool:

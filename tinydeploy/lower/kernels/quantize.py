@@ -14,6 +14,8 @@ def offers(ctx: LowerContext) -> list[Offer]:
     """One offer: from float32 to int8, or between 8-bit types."""
     sig = ctx.signature
     kind = sig.outputs[0]
+    if sig.input(0).elem is Elem.F32 and ctx.node.op.half_even:
+        return []
     if sig.input(0).elem is not Elem.F32 or not is_s8(kind):
         return table_offers(ctx)
     per_element = 30 if ctx.target.has_long_multiply else 700  # measured; small cores divide by call

@@ -14,7 +14,7 @@ _TAKEN = (Elem.U8, Elem.S16, Elem.U16, Elem.S32)
 def offers(ctx: LowerContext) -> list[Offer]:
     """One offer for one scale a tensor; int32 without a zero point."""
     source, result = ctx.signature.input(0), ctx.signature.outputs[0]
-    if source.elem is Elem.F32 and ctx.node.op.name == "quantize":
+    if source.elem is Elem.F32 and ctx.node.op.name == "quantize" and not ctx.node.op.half_even:
         kind, name = result, f"quantize_f32_{suffix(result.elem)}"
         per_element = 32 if ctx.target.has_long_multiply else 700
     elif result.elem is Elem.F32 and ctx.node.op.name == "dequantize":
