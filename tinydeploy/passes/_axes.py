@@ -55,6 +55,13 @@ def _softmax(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Seque
     return Moved(dataclasses.replace(op, axis=axis), (perm,), (0,))
 
 
+def _normalised(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    axes = tuple(perm[axis] for axis in op.axes)
+    if axes != tuple(sorted(axes)) and any(shape is not None for shape in shapes[1:]):
+        return None  # gamma and beta have the order of these axes
+    return Moved(dataclasses.replace(op, axes=tuple(sorted(axes))), (perm,), (0,))
+
+
 def _pad(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
     return Moved(dataclasses.replace(op, padding=_reordered(op.padding, perm)), (perm,), (0,))
 
@@ -187,8 +194,9 @@ def _reordered(field: Sequence[Any], perm: Perm) -> tuple[Any, ...]:
 _RULES: dict[str, Callable[[Any, Perm, Sequence[Shape | None], Sequence[Shape]], Moved | None]] = {
     **dict.fromkeys(("clamp", "logistic", "tanh", "quantize", "dequantize", "cast"), _each_element),
     **dict.fromkeys(("add", "sub", "mul"), _binary),
-    **dict.fromkeys(("fully_connected", "batch_norm"), _last_axis),
-    "softmax": _softmax,
+    **dict.fromkeys(("fully_connected", "batch_norm", "local_response_norm"), _last_axis),
+    **dict.fromkeys(("softmax", "log_softmax"), _softmax),
+    **dict.fromkeys(("layer_norm", "l2_normalize"), _normalised),
     "pad": _pad,
     "strided_slice": _slice,
     "concat": _concat,

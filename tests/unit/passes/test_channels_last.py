@@ -32,6 +32,10 @@ UNARY: list[tuple[str, dict[str, Any]]] = [
     ("mean", {"axes": (2, 3), "keep_dims": True}),
     ("mean", {"axes": (1,), "keep_dims": True}),
     ("softmax", {"axis": 1}),
+    ("log_softmax", {"axis": 1}),
+    ("layer_norm", {"axes": (2, 3)}),
+    ("layer_norm", {"axes": (1, 2), "rms": True}),
+    ("l2_normalize", {"axes": (1,)}),
     ("reduce_max", {"axes": (2,), "keep_dims": True}),
     ("reduce_sum", {"axes": (1, 3), "keep_dims": True}),
     ("cumsum", {"axis": 1}),
@@ -45,6 +49,18 @@ def test_through_one_input(operator: str, attributes: dict[str, Any]) -> None:
     y, _ = both_sides(make, make.input(1, 3, 8, 9))
     graph = finish(make, make.op(operator, y, **attributes))
     assert operators(apply(graph, "channels_last")) == ["transpose", "conv2d", operator, "conv2d", "transpose"]
+
+
+@pytest.mark.parametrize(("axes", "moves"), [((2, 3), True), ((1, 2), False)])
+def test_layer_normalisation_with_factors(axes: tuple[int, ...], moves: bool) -> None:
+    """They have the order of the normalised axes."""
+    make = Maker()
+    y, _ = both_sides(make, make.input(1, 3, 8, 9))
+    factor = make.random(*(make.shape(y)[axis] for axis in axes))
+    graph = finish(make, make.op("layer_norm", y, factor, axes=axes))
+    after = apply(graph, "channels_last")
+    assert_same(graph, after)
+    assert (operators(after) == ["transpose", "conv2d", "layer_norm", "conv2d", "transpose"]) == moves
 
 
 @pytest.mark.parametrize("shape", [(3,), ()])
