@@ -79,7 +79,8 @@ def _make(numbered: tuple[int, NodeCase]) -> _Made | str:
             graph = pipeline.optimise(frontends.load(path, input_shapes={}))
             options = pipeline.ConvertOptions(quantize="float32", cpu="host", name=f"m{number}")
             project = pipeline.compile_graph(graph, graph, options, None)
-            feeds = {n: np.ascontiguousarray(a, graph.type(n).elem.dtype) for n, a in case.feeds.items()}
+            # not ascontiguousarray: it gives a scalar an axis
+            feeds = {n: np.array(a, graph.type(n).elem.dtype, order="C") for n, a in case.feeds.items()}
             twin = run_integer(graph, {n: a[None] for n, a in feeds.items()})
         except TinydeployError as error:
             problem = error.problems[0]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.conformance import general_cases
-from tests.conformance.harness import check
-from tinydeploy.ir import Elem
+from tests.conformance.harness import check, one_node, s8
+from tinydeploy.ir import Elem, Quant, Type
+from tinydeploy.ops.fully_connected import FullyConnected
 
 
 def cases(operator: str, seed: int, count: int):
@@ -25,6 +26,23 @@ def test_equals_the_twin(tmp_path, operator):
 @pytest.mark.parametrize("operator", LAYERS)
 def test_clang(tmp_path, operator):
     check(cases(operator, 2, 3), tmp_path, compiler="clang")
+
+
+def test_sums_that_leave_int32(tmp_path):
+    """A layer whose bias and products wrap: the whole int32 range is scaled and rounded once."""
+    rng = np.random.default_rng(4)
+    made = []
+    for number, scale in enumerate((1e7, 3.3e6, 1.4e7)):
+        inputs, outputs = 700, 6
+        weights = (Type((outputs, inputs), Elem.S8, Quant.per_tensor(1.0)), rng.choice([-128, 127], (outputs, inputs)))
+        bias = rng.integers(2**31 - 5000, 2**31, outputs) * rng.choice([-1, 1], outputs)
+        held = (Type((outputs,), Elem.S32), bias.astype(np.int32))
+        x = s8((3, inputs), 1.0, int(rng.integers(-128, 128)))
+        weights = (weights[0], weights[1].astype(np.int8))
+        made.append(
+            one_node(f"wraps {number}", FullyConnected(), [x, weights, held], [Quant.per_tensor(scale, 3)], rng)
+        )
+    assert check(made, tmp_path) > 6
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -6,9 +6,11 @@ import pytest
 from tests.conformance.tflite_build import assert_float, assert_twin, s8, same_padding
 from tinydeploy.ir.types import Elem, Quant, Type
 from tinydeploy.ops._op import NO_CLAMP, Signature
+from tinydeploy.ops.batch_matmul import BatchMatmul
 from tinydeploy.ops.conv2d import Conv2d
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 from tinydeploy.ops.fully_connected import FullyConnected
+from tinydeploy.ops.transpose_conv import TransposeConv2d
 
 INF = float("inf")
 FUSED = {"NONE": NO_CLAMP, "RELU": (0.0, INF), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
@@ -105,6 +107,39 @@ def test_depth_multiplier(channels, multiplier):
     op = DepthwiseConv2d(multiplier=multiplier)
     sig, arrays = linear_case(rng, op, (1, 6, 7, channels), (1, 3, 3, channels * multiplier), 3)
     assert_twin(op, sig, *arrays, constants=(1, 2))
+
+
+@pytest.mark.parametrize("fused", FUSED)
+@pytest.mark.parametrize("seed", range(6))
+def test_transpose_conv(seed, fused):
+    """SAME and VALID, biases that wrap, multipliers flushed to zero; every other case without bias."""
+    rng = np.random.default_rng(seed)
+    size, kernel, stride = (5, 4), ((3, 3), (4, 2), (2, 5))[seed % 3], ((1, 1), (2, 2), (2, 3))[seed % 3]
+    padding = (0, 0, 0, 0)
+    if seed % 2:
+        cut = [max(k - s, 0) for k, s in zip(kernel, stride, strict=True)]  # the result has size * stride positions
+        padding = (cut[0] // 2, cut[0] - cut[0] // 2, cut[1] // 2, cut[1] - cut[1] // 2)
+    extra = tuple(max(s - k, 0) if seed % 2 else 0 for k, s in zip(kernel, stride, strict=True))
+    op = TransposeConv2d(stride=stride, padding=padding, output_padding=extra, clamp=FUSED[fused])
+    sig, arrays = linear_case(rng, op, (2, *size, 5), (6, *kernel, 5), 0, extreme=seed > 2, per_channel=seed != 4)
+    if seed % 2 and seed != 5:
+        sig, arrays = Signature((*sig.inputs[:2], None), sig.outputs), (*arrays[:2], None)
+    assert_twin(op, sig, *arrays, constants=(1, 2), fused=fused)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_batch_matmul(seed):
+    """Broadcast leading axes, zero points at the ends, ratios from tiny to huge, a constant operand now and then."""
+    rng = np.random.default_rng(seed)
+    shapes = [((2, 3, 40), (2, 40, 5)), ((1, 2, 3, 40), (3, 1, 40, 5)), ((4, 40), (40, 7))][seed % 3]
+    zeros = [int(rng.choice([-128, 127, 0, 9])) for _ in range(3)]
+    scales = log_uniform(rng, 0.001, 1.0, 2)
+    out = float(scales[0] * scales[1] * 40 * 40 * log_uniform(rng, 1e-3, 1e3))
+    kinds = tuple(s8(shape, scale, zero) for shape, scale, zero in zip(shapes, scales, zeros, strict=False))
+    op = BatchMatmul()
+    sig = Signature(kinds, (s8(op.infer(kinds)[0].shape, out, zeros[2]),))
+    arrays = [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+    assert_twin(op, sig, *arrays, constants=(1,) if seed % 4 == 3 else ())
 
 
 def test_groups():
