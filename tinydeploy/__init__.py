@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from tinydeploy.version import __version__
 
-_INTERFACE = ("Model", "compile", "load", "quantize", "validate")
-__all__ = ["Model", "__version__", "compile", "load", "quantize", "validate"]
+_INTERFACE = ("CustomLayer", "Model", "compile", "load", "quantize", "validate")
+__all__ = ["CustomLayer", "Model", "__version__", "compile", "load", "quantize", "validate"]
 
 if TYPE_CHECKING:
-    from tinydeploy.api import Model, compile, load, quantize, validate
+    from tinydeploy.api import CustomLayer, Model, compile, load, quantize, validate
 
 
 def __getattr__(name: str) -> Any:

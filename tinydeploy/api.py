@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tinydeploy import pipeline
+from tinydeploy.errors import InputError, Problem
+from tinydeploy.frontends.keras_custom import CustomLayer as CustomLayer
+from tinydeploy.frontends.keras_custom import CustomLayers
 from tinydeploy.ir import Array, Graph
 
 if TYPE_CHECKING:
@@ -59,15 +63,47 @@ class Model:
 
 
 def load(
-    path: str | Path,
+    model: Any,
     *,
     input_shapes: Mapping[str, tuple[int, ...]] | None = None,
     states: Mapping[str, str] | None = None,
+    custom_layers: CustomLayers | None = None,
+    signature: str | None = None,
 ) -> Model:
-    """Read and optimise a model file. Raises: InputError, UnsupportedError."""
-    loaded = pipeline.load(Path(path), input_shapes=input_shapes, states=states)
+    """Read and optimise a model: a file, a SavedModel folder, or a Keras model in memory.
+
+    ``custom_layers``: for layers of a Keras model that are not Keras' own, by class or name, a function that says what
+    they are in our operators (see `CustomLayer`). ``signature``: which one of a SavedModel (default: serving_default).
+    Raises: InputError, UnsupportedError, UsageError; ToolError if TensorFlow is needed and not installed.
+    """
+    options: dict[str, Any] = {"custom_layers": custom_layers, "signature": signature}
+    if isinstance(model, (str, Path)):
+        path = Path(model)
+        loaded = pipeline.load(path, input_shapes=input_shapes, states=states, **options)
+        graph = pipeline.optimise(loaded)
+        return Model(graph, graph, path, pipeline.count_macs(loaded))
+    with tempfile.TemporaryDirectory(prefix="tinydeploy-") as scratch:
+        path = _save_keras(model, Path(scratch))
+        loaded = pipeline.load(path, input_shapes=input_shapes, states=states, **options)
     graph = pipeline.optimise(loaded)
-    return Model(graph, graph, Path(path), pipeline.count_macs(loaded))
+    return Model(graph, graph, None, pipeline.count_macs(loaded))
+
+
+def _save_keras(model: Any, folder: Path) -> Path:
+    """Write a Keras model to a file of its name.
+
+    Raises: InputError if it is none, or Keras cannot save it.
+    """
+    save, name = getattr(model, "save", None), str(getattr(model, "name", "model"))
+    if save is None or not hasattr(model, "layers"):
+        rule = "a model is a path, or a Keras model"
+        raise InputError(Problem("load", f"{type(model).__name__} is no model", rule))
+    path = folder / f"{re.sub(r'[^0-9A-Za-z_]+', '_', name)[:80] or 'model'}.keras"
+    try:
+        save(path)
+    except Exception as error:  # code of the user's own layers may run here
+        raise InputError(Problem(f"model {name!r}", f"Keras cannot save it: {str(error)[:200]}")) from error
+    return path
 
 
 def quantize(

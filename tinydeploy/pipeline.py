@@ -59,16 +59,20 @@ def _no_warnings(warnings: Iterable[str]) -> None:
 
 
 def load(
-    path: Path, *, input_shapes: Mapping[str, tuple[int, ...]] | None = None, states: Mapping[str, str] | None = None
+    path: Path,
+    *,
+    input_shapes: Mapping[str, tuple[int, ...]] | None = None,
+    states: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Graph:
     """Read a model file into a graph as its author wrote it; ``states`` pairs inputs with the outputs that feed them.
 
-    Raises: InputError, UnsupportedError with every problem of the model.
+    ``options``: those of `frontends.load`. Raises: InputError, UnsupportedError with every problem of the model.
     """
     from tinydeploy import frontends
     from tinydeploy.passes.bind_states import bind_states
 
-    graph = frontends.load(path, input_shapes=dict(input_shapes or {}))
+    graph = frontends.load(path, input_shapes=dict(input_shapes or {}), **options)
     return bind_states(graph, dict(states)) if states else graph
 
 
@@ -80,14 +84,14 @@ def optimise(graph: Graph, dump_after: str | None = None, dump: Report = print) 
 
 
 def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, ranges: str | None = None) -> Graph:
-    """Quantise an optimised float graph; a graph that is quantised already keeps its own scales.
+    """Quantise an optimised float graph; one that is quantised already keeps its own scales, integers stay.
 
     Raises: UsageError if calibration data is needed and missing, InputError if it cannot be used.
     """
     from tinydeploy import passes, quant
     from tinydeploy.passes.order import FINAL
 
-    if graph.is_quantised():
+    if graph.own_level() is not None:
         return graph
     return passes.optimise(quant.quantise(graph, level, calibration, ranges=ranges), stages=FINAL)
 
@@ -174,10 +178,11 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
         checked_against = check_against(path, optimised)
     elif not options.check:
         optimised.warnings.append("the imported graph was not compared with the model's own runtime (--no-check)")
-    kept = optimised.is_quantised()
-    report("keeping the file's own quantisation" if kept else f"quantising to {options.quantize}")
+    own = optimised.own_level()
+    report(f"keeping the file's own types ({own})" if own else f"quantising to {options.quantize}")
     quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)
     report("choosing kernels, planning memory, writing C")
+    options = dataclasses.replace(options, quantize=own or options.quantize)
     return compile_graph(quantised, optimised, options, checked_against, count_macs(graph))
 
 

@@ -12,6 +12,41 @@ import numpy as np
 IMAGE, LINE, VOLUME, STEPS, FLAT = (6, 7, 3), (8, 3), (4, 5, 4, 2), (5, 4), (6,)
 FIRST = (3, 6, 7)
 
+_NAMES = (
+    "linear",
+    "relu",
+    "relu6",
+    "sigmoid",
+    "tanh",
+    "softmax",
+    "elu",
+    "selu",
+    "softplus",
+    "softsign",
+    "silu",
+    "swish",
+    "gelu",
+    "exponential",
+    "hard_sigmoid",
+    "mish",
+    "leaky_relu",
+    "log_softmax",
+)
+_NAMES_3 = (
+    "celu",
+    "glu",
+    "hard_tanh",
+    "hard_shrink",
+    "soft_shrink",
+    "tanh_shrink",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
+    "log_sigmoid",
+    "hard_silu",
+    "hard_swish",
+)
+
 # One layer: (expression, shape of the input without batch)
 CORE = [
     ("Dense(3)", FLAT),
@@ -33,13 +68,7 @@ CORE = [
     ("EinsumDense('abc,bd->acd', output_shape=(4, 3))", STEPS),
 ]
 ACTIVATIONS = [
-    *[
-        (f"Activation('{name}')", STEPS)
-        for name in (
-            "linear relu relu6 sigmoid tanh softmax elu selu softplus softsign silu swish gelu exponential "
-            "hard_sigmoid mish leaky_relu log_softmax"
-        ).split()
-    ],
+    *[(f"Activation('{name}')", STEPS) for name in _NAMES],
     ("ReLU()", STEPS),
     ("ReLU(max_value=0.5)", STEPS),
     ("ReLU(negative_slope=0.2)", STEPS),
@@ -232,13 +261,7 @@ BOTH = {
 }
 # What only Keras 3 has
 ONLY_3 = [
-    *[
-        (f"Activation('{name}')", STEPS)
-        for name in (
-            "celu glu hard_tanh hard_shrink soft_shrink tanh_shrink sparse_plus sparse_sigmoid squareplus "
-            "log_sigmoid hard_silu hard_swish"
-        ).split()
-    ],
+    *[(f"Activation('{name}')", STEPS) for name in _NAMES_3],
     ("Softmax(axis=[1, 2])", STEPS),
     ("Dense(3, activation=LeakyReLU(0.1))", FLAT),
     ("Dense(3, activation=ReLU(max_value=1.0))", FLAT),
@@ -351,7 +374,7 @@ EXPRESSIONS = [
             "Dense(2)(Masking()(x))",
             "Sequential([Dense(3), BatchNormalization(), Dense(2)])(x)",
             "TimeDistributed(Sequential([Dense(3), BatchNormalization()]))(x)",
-            "Sequential([Sequential([Dense(3), Dropout(0.1)]), LSTM(2, return_sequences=True), Bidirectional(GRU(2))])(x)",
+            "Sequential([Sequential([Dense(3), Dropout(0.1)]), TimeDistributed(Dense(2)), Bidirectional(LSTM(2))])(x)",
             "(lambda d: d(d(x)))(Dense(4))",
             "(lambda m: [m(x), m(x * 2)])(Sequential([Dense(3, activation='relu'), Dense(2)]))",
         )

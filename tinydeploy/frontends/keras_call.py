@@ -249,8 +249,9 @@ class Call:
         config = entry["config"]
         name = str(config.get("name") or attribute)
         path = (*self.layer.path, Ref(name, attribute, attribute=True))
-        module = str(entry.get("module") or "keras.layers")
-        return Layer(str(entry.get("class_name")), module, config, path, str(entry.get("registered_name") or ""))
+        registered = str(entry.get("registered_name") or "")
+        module = str(entry.get("module") or ("" if registered else "keras.layers"))
+        return Layer(str(entry.get("class_name")), module, config, path, registered)
 
     # Configuration
 

@@ -79,12 +79,13 @@ class Walker:
             if not isinstance(settings, dict) or not isinstance(class_name, str):
                 raise self.damaged("a layer has no class_name or no config")
             name = entry.get("name") or settings.get("name") or f"layer_{len(layers)}"
-            module = str(entry.get("module") or _module(class_name, entry))
+            registered = str(entry.get("registered_name") or "")
+            # A class that is registered and in no module is the user's own.
+            module = str(entry.get("module") or ("" if registered else _module(class_name, entry)))
             stem = slot_stem(class_name)
             if not _is_operation(module):
                 counts[stem] = counts.get(stem, -1) + 1
             slot = f"{stem}_{counts[stem]}" if counts.get(stem) else stem
-            registered = str(entry.get("registered_name") or "")
             layers.append((Layer(class_name, module, settings, (*path, Ref(str(name), slot)), registered), entry))
         return layers
 
@@ -292,7 +293,8 @@ def _refusal(layer: Layer) -> Problem | None:
     if layer.class_name in _EXECUTES:
         return Problem(layer.origin, f"holds {_EXECUTES[layer.class_name]}, which is never run", hint=_REPLACE)
     if not is_own_module(layer.module) or ">" in layer.class_name:
-        return Problem(layer.origin, f"is a custom object of module {layer.module[:80]!r}", hint=_REPLACE)
+        place = f"module {layer.module[:80]!r}" if layer.module else f"the name {layer.registered[:80]!r}"
+        return Problem(layer.origin, f"is a custom object of {place}", hint=_REPLACE)
     policy = _policy(layer.config.get("dtype"))
     if policy is not None and policy not in (*_INPUT_TYPES, *_ROUNDED):
         return Problem(layer.origin, f"has the type policy {policy[:80]!r}", "layers compute in float32")

@@ -68,12 +68,6 @@ def test_unknown_suffix_names_the_known_ones(tmp_path) -> None:
         load(path)
 
 
-def test_saved_model_folder_is_explained(tmp_path) -> None:
-    (tmp_path / "saved_model.pb").write_bytes(b"x")
-    with pytest.raises(InputError, match="SavedModel"):
-        load(tmp_path)
-
-
 def test_truncated_tflite(tmp_path) -> None:
     model = TfliteModel()
     model.op("TANH", [model.tensor([1, 4])], [model.tensor([1, 4])])
