@@ -58,8 +58,7 @@ def test_layer_normalisation_with_factors(axes: tuple[int, ...], moves: bool) ->
     y, _ = both_sides(make, make.input(1, 3, 8, 9))
     factor = make.random(*(make.shape(y)[axis] for axis in axes))
     graph = finish(make, make.op("layer_norm", y, factor, axes=axes))
-    after = apply(graph, "channels_last")
-    assert_same(graph, after)
+    after = apply(graph, "channels_last", changes=moves)
     assert (operators(after) == ["transpose", "conv2d", "layer_norm", "conv2d", "transpose"]) == moves
 
 
