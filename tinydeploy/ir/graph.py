@@ -87,6 +87,16 @@ class Graph:
         """True if some value that is computed is held in quantised integers; constants alone may be, to save space."""
         return any(value.type.quant is not None and value.data is None for value in self.values.values())
 
+    def own_level(self) -> str | None:
+        """The level of a graph that is not to be quantised, as it has its own or no real numbers; None for any other.
+
+        "int16x8" if some computed value is quantised to 16 bits, else "int8"; "integer" without real numbers.
+        """
+        kinds = [value.type for value in self.values.values() if value.data is None]
+        if self.is_quantised():
+            return "int16x8" if any(kind.quant is not None and kind.elem.bits == 16 for kind in kinds) else "int8"
+        return None if any(kind.elem.is_float for kind in kinds) else "integer"
+
     def producer(self, name: str) -> Node | None:
         """The node that writes a value; None for inputs, constants and state reads."""
         return next((node for node in self.nodes if name in node.outputs), None)

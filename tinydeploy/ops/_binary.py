@@ -94,7 +94,8 @@ def add_or_sub(sig: Signature, a: Array, b: Array, sign: int, clamp: tuple[float
     """
     kind = sig.outputs[0]
     if kind.quant is None:
-        return plain_integer(a.astype(np.int64) + sign * b.astype(np.int64), kind)
+        with np.errstate(over="ignore"):  # NumPy tells of scalars that wrap
+            return plain_integer(a.astype(np.int64) + sign * b.astype(np.int64), kind)
     if pot and kind.elem is Elem.S16:
         a_shift, b_shift = pot_shifts(sig)
         return _linear.to_elem(
@@ -122,7 +123,8 @@ def multiply(sig: Signature, a: Array, b: Array, clamp: tuple[float, float]) -> 
     """
     kind = sig.outputs[0]
     if kind.quant is None:
-        return plain_integer(a.astype(np.int64) * b.astype(np.int64), kind)
+        with np.errstate(over="ignore"):
+            return plain_integer(a.astype(np.int64) * b.astype(np.int64), kind)
     product = (a.astype(np.int64) - sig.input(0).zero_point) * (b.astype(np.int64) - sig.input(1).zero_point)
     multiplier, shift = quantise_multiplier(product_ratio(sig))
     return _linear.to_elem(multiply_by_quantised_multiplier(product, multiplier, shift), clamp, kind)

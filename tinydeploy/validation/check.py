@@ -21,7 +21,8 @@ FLOAT_TOLERANCE = 1e-5
 @dataclasses.dataclass(frozen=True)
 class Samples:
     """What a validation is fed. ``fed``: by input name, in the model's own types, leading axis = samples (then steps
-    where ``steps``). ``real``: the same as real numbers, float32. ``labels``: one a sample, or None.
+    where ``steps``). ``real``: the same as real numbers, float32 (integers without a scale stay). ``labels``: one a
+    sample, or None.
     """
 
     fed: dict[str, Array]
@@ -49,7 +50,7 @@ def prepare(graph: Graph, inputs: dict[str, Array], labels: Array | None) -> Sam
         steps = steps or array.ndim == kind.rank + 2
         if kind.quant is None:
             fed[name] = array.astype(kind.elem.dtype)
-            real[name] = array.astype(np.float32)
+            real[name] = array.astype(np.float32) if kind.elem.is_float else fed[name]
         elif array.dtype == kind.elem.dtype:
             fed[name], real[name] = array, dequantise(array, kind)
         else:

@@ -71,15 +71,16 @@ def exactness(device: dict[str, Array], twin: dict[str, Array]) -> Exactness:
 
 
 def to_real(graph: Graph, outputs: dict[str, Array]) -> dict[str, Array]:
-    """Device or twin outputs as real values, float32."""
-    return {name: dequantise(array, graph.type(name)) for name, array in outputs.items()}
+    """Device or twin outputs as real values, float32; integers without a scale stay as they are."""
+    kinds = {name: graph.type(name) for name in outputs}
+    return {name: a if kinds[name].quant is None else dequantise(a, kinds[name]) for name, a in outputs.items()}
 
 
 def float_figures(real: dict[str, Array], reference: dict[str, Array]) -> dict[str, Any]:
     """How far the quantised outputs are from the float ones: errors in real units, SQNR in dB, equal arg-max as a
     share.
 
-    ``argmax_agreement`` looks at the first output's last axis; None where that axis has one element.
+    ``argmax_agreement`` looks at the first output's last axis; None where that axis has one element or is none.
     """
     pairs = [(real[name].astype(np.float64).ravel(), reference[name].astype(np.float64).ravel()) for name in reference]
     got = np.concatenate([a for a, _ in pairs])
@@ -87,7 +88,7 @@ def float_figures(real: dict[str, Array], reference: dict[str, Array]) -> dict[s
     error = np.abs(got - want)
     first = next(iter(reference))
     agreement = None
-    if reference[first].shape[-1] > 1:
+    if reference[first].ndim > 1 and reference[first].shape[-1] > 1:
         agreement = float(np.mean(real[first].argmax(axis=-1) == reference[first].argmax(axis=-1)))
     return {
         "max_abs_error": float(error.max(initial=0.0)),

@@ -283,7 +283,7 @@ def _onnxruntime(path: Path) -> Oracle:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
     def run(feeds: list[Array]) -> list[Array]:
-        samples = zip(*feeds, strict=True)
+        samples = ([np.asarray(x) for x in sample] for sample in zip(*feeds, strict=True))  # a scalar is no array yet
         results = [session.run(None, dict(zip(names[0], sample, strict=True))) for sample in samples]
         return [np.stack(column) for column in zip(*results, strict=True)]
 
