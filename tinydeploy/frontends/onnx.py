@@ -18,7 +18,7 @@ import numpy as np
 
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
 from tinydeploy.frontends._common import Builder, make, model_name, read_file, short, source
-from tinydeploy.frontends.onnx_call import KEPT, Call, Failed, Known, Results, Source, Translate, evaluate
+from tinydeploy.frontends.onnx_call import KEPT, Call, Failed, Known, Origins, Results, Source, Translate, evaluate
 from tinydeploy.frontends.onnx_graphs import RawFunction, RawGraph, RawNode, bound
 from tinydeploy.frontends.onnx_inputs import bind_symbols, input_type
 from tinydeploy.frontends.onnx_model import MAX_NODES, RawModel, inferred_types, read
@@ -27,6 +27,7 @@ from tinydeploy.ir import Graph, Type, Value
 
 SUFFIXES = (".onnx",)
 
+_REARRANGE = ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Flatten")  # of integers that weights were
 _MAX_CALLS = 32  # functions within functions
 _OTHERS = "`tinydeploy ops` lists the operators; another export or opset may avoid this one"
 _CHOICE = "end the model at the scores this is computed from, and choose among them in the application"
@@ -78,6 +79,7 @@ class _Import:
         self.file, self.data, self.raw, self.builder = file, data, raw, builder
         self.fallback: dict[str, Type] | None = None  # types by ONNX's own inference, asked for after a failure
         self.walked = 0
+        self.origins = Origins()
 
     def run(self, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
         graph, main = self.builder.graph, self.raw.graph
@@ -108,6 +110,7 @@ class _Import:
 
     def _walk(self, graph: RawGraph, scope: _Scope, context: _Context) -> None:
         """Translate the nodes of a graph whose inputs and constants are in ``scope``."""
+        self.origins.narrow.update(graph.narrow)
         reads = set(graph.outputs).union(*(node.reads() for node in graph.nodes))
         for node in graph.nodes:
             self.walked += 1
@@ -146,6 +149,7 @@ class _Import:
         before = len(self.builder.graph.nodes)
         wanted = max((i + 1 for i, name in enumerate(node.outputs) if name in reads), default=0)
         call = Call(node, context.opsets.get(node.domain, 0), self.builder, known, wanted)
+        call.origins = self.origins
         call.walk = lambda graph, given: self._inner(graph, given, scope, context)
         try:
             results = self._results(call, context, before)
@@ -157,6 +161,8 @@ class _Import:
         except Failed:
             self._fail(node, None, where, scope)
             return
+        if node.op_type in _REARRANGE and node.inputs[0] in self.origins.scales:
+            self.origins.scales[node.outputs[0]] = self.origins.scales[node.inputs[0]]
         made = {name for new in self.builder.graph.nodes[before:] for name in new.outputs}
         for name, result in zip(node.outputs, results, strict=False):
             if name and isinstance(result, str) and result in made:

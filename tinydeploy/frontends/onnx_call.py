@@ -11,8 +11,8 @@ import numpy as np
 from tinydeploy.errors import Problem, UnsupportedError
 from tinydeploy.frontends._common import Builder, make
 from tinydeploy.frontends.onnx_graphs import RawGraph, RawNode
-from tinydeploy.ir import Array, Elem, Graph, Type
-from tinydeploy.ops._op import Signature
+from tinydeploy.ir import Array, Elem, Graph, Quant, Type
+from tinydeploy.ops._op import Op, Signature
 
 Source: TypeAlias = "str | Array"  # the name of a value of the graph, or the content of a constant
 Known: TypeAlias = "Source | None"
@@ -22,6 +22,14 @@ Translate: TypeAlias = "Callable[[Call], Results]"
 TRANSLATIONS: dict[tuple[str, str], Translate] = {}
 FOLDS: dict[tuple[str, str], Translate] = {}
 KEPT: set[tuple[str, str]] = set()  # translated, not computed, even where all inputs are constants
+# operators that move quantised integers about, and those that read their scales
+MOVES = frozenset(
+    (
+        *("reshape", "transpose", "concat", "split", "strided_slice", "pad", "tile", "broadcast_to"),
+        *("gather", "gather_nd", "max_pool2d", "max_pool3d"),
+    )
+)
+_KNOW_SCALES = frozenset(("quantize", "dequantize"))
 MAX_FOLDED = 1 << 26  # elements of a result that is computed while importing
 MAX_FOLDED_MACS = 1 << 30
 
@@ -95,6 +103,33 @@ def _found(arrays: dict[str, Array | None], name: str) -> Array:
 
 
 @dataclasses.dataclass
+class Origins:
+    """Which constants were integers in the file, so that operators can keep them so. Names are those of the file.
+
+    ``scales``: of a tensor without zero points, one or one an index of some axis; ``held``: by constant of the graph,
+    the tensor it was made from. ``narrow``: element types of less than 8 bits, of tensors that are held in 8.
+    """
+
+    scales: dict[str, Array] = dataclasses.field(default_factory=dict)
+    held: dict[str, str] = dataclasses.field(default_factory=dict)
+    narrow: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def integers(self, name: str, data: Array, axis: int) -> tuple[Array, Quant] | None:
+        """A float constant of the graph as int8 with one scale, or one an index of ``axis``; None if inexact."""
+        scale = self.scales.get(self.held.get(name, ""))
+        if scale is None or data.dtype != np.float32 or scale.size not in (1, data.shape[axis]):
+            return None
+        spread = scale.reshape(tuple(-1 if i == axis else 1 for i in range(data.ndim))) if scale.size > 1 else scale
+        integers = np.rint(data.astype(np.float64) / spread)
+        exact = np.array_equal((integers * spread.astype(np.float64)).astype(np.float32), data)
+        if not exact or np.max(np.abs(integers), initial=0) > 128 or np.max(integers, initial=0) > 127:
+            return None
+        single = scale.size == 1
+        quant = Quant.per_tensor(float(scale.ravel()[0])) if single else Quant.per_channel(scale, axis)
+        return integers.astype(np.int8), quant
+
+
+@dataclasses.dataclass
 class Call:
     """One ONNX node being translated.
 
@@ -110,6 +145,7 @@ class Call:
     wanted: int
     asked: set[str] = dataclasses.field(default_factory=set)
     walk: Callable[[RawGraph, tuple[Known, ...]], Results] | None = None
+    origins: Origins = dataclasses.field(default_factory=Origins)
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute's value, or ``default``."""
@@ -158,8 +194,11 @@ class Call:
         return source if isinstance(source, str) else self.hold(source, self.node.inputs[index])
 
     def hold(self, data: Array, stem: str = "") -> str:
-        """Make an array a constant of the graph."""
-        return self.builder.constant(stem or f"{self.node.label}_const", np.ascontiguousarray(data).reshape(data.shape))
+        """Make an array a constant of the graph; ``stem``: the tensor of the file it was made from."""
+        stem = stem or f"{self.node.label}_const"
+        name = self.builder.constant(stem, np.ascontiguousarray(data).reshape(data.shape))
+        self.origins.held[name] = stem
+        return name
 
     def type(self, name: str) -> Type:
         """Type of a value of the graph."""
@@ -190,8 +229,34 @@ class Call:
 
     def emit_many(self, operator: str, *inputs: str | None, stem: str = "", **attributes: Any) -> tuple[str, ...]:
         """Add a node and return its outputs' names."""
-        stem = stem or self.node.label
-        return self.builder.node(make(operator, **attributes), inputs, stem=stem, origin=self.node.origin)
+        op, stem = make(operator, **attributes), stem or self.node.label
+        self._keep_integers(op, inputs)
+        quants = {kind.quant for kind in (self.type(n) for n in inputs if n is not None) if kind.quant is not None}
+        moved = None
+        if quants and operator not in _KNOW_SCALES and not _computes_on_reals(op, self.type(str(inputs[0]))):
+            if operator not in MOVES or len(quants) > 1:
+                rule = "between QuantizeLinear and DequantizeLinear, integers are only moved"
+                raise refuse(f"computes {operator} on quantised integers", rule)
+            moved = quants.pop()
+            if operator == "pad":  # the file's value is an integer, ours a real number
+                op = dataclasses.replace(
+                    op, value=moved.scale[0] * (attributes.get("value", 0.0) - moved.zero_point[0])
+                )
+        outputs = self.builder.node(op, inputs, stem=stem, origin=self.node.origin)
+        for name in outputs if moved is not None else ():
+            value = self.builder.graph.values[name]
+            value.type = dataclasses.replace(value.type, quant=moved)
+        return outputs
+
+    def _keep_integers(self, op: Op, inputs: tuple[str | None, ...]) -> None:
+        """Weights that were integers in the file become such constants."""
+        place = op.quant.weights
+        name = inputs[place] if place is not None and place < len(inputs) else None
+        data = None if name is None else self.builder.graph.constant(name)
+        found = None if name is None or data is None else self.origins.integers(name, data, op.quant.weights_axis)
+        if name is not None and found is not None:
+            value = self.builder.graph.values[name]
+            value.data, value.type = found[0], Type(found[0].shape, Elem.S8, found[1])
 
     def transpose(self, name: str, perm: tuple[int, ...]) -> str:
         """``name`` with its axes in another order."""
@@ -204,6 +269,11 @@ class Call:
         if shape == self.type(name).shape:
             return name
         return self.emit("reshape", name, shape=shape, stem=f"{self.node.label}_reshape")
+
+
+def _computes_on_reals(op: Op, first: Type) -> bool:
+    """True for an operator on real numbers whose weights are kept as integers."""
+    return op.quant.weights is not None and first.elem is Elem.F32
 
 
 def normal_axis(axis: int, rank: int, *, extra: int = 0) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import checked_shape, short
-from tinydeploy.frontends.onnx_tensors import WIDENED, array, checked_rank, sparse
+from tinydeploy.frontends.onnx_tensors import WIDENED, array, checked_rank, narrow_type, sparse
 from tinydeploy.ir import Array, Elem
 
 DEFAULT_DOMAINS = ("", "ai.onnx")
@@ -61,12 +61,16 @@ class RawInput:
 
 @dataclasses.dataclass(frozen=True)
 class RawGraph:
-    """A graph: the model's, one in an attribute (a branch, a loop's body), or the body of a function."""
+    """A graph: the model's, one in an attribute (a branch, a loop's body), or the body of a function.
+
+    ``narrow``: element types of less than 8 bits, by constant; they are held in 8.
+    """
 
     nodes: tuple[RawNode, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     constants: dict[str, Array]
+    narrow: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def free(self) -> set[str]:
         """Names it takes from the graph around it."""
@@ -99,7 +103,9 @@ def raw_graph(proto: Any, where: str, depth: int = 0) -> RawGraph:
         constants[name] = sparse(tensor, f"{where}: tensor {short(name)!r}")
     inputs = tuple(entry.name for entry in proto.input if entry.name not in constants)
     nodes = tuple(_node(node, where, depth) for node in sorted_nodes(proto, where))
-    return RawGraph(nodes, inputs, tuple(entry.name for entry in proto.output), constants)
+    small = {t.name: narrow_type(t) for t in proto.initializer}
+    outputs = tuple(entry.name for entry in proto.output)
+    return RawGraph(nodes, inputs, outputs, constants, {name: kind for name, kind in small.items() if kind})
 
 
 def raw_function(proto: Any, where: str) -> RawFunction:

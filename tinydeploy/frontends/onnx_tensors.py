@@ -60,6 +60,16 @@ def array(tensor: Any, where: str) -> Array:
     raise UnsupportedError(Problem(where, f"holds {name}", "numbers or bool", "remove it from the model"))
 
 
+def narrow_type(tensor: Any) -> str:
+    """ONNX's name of an element type of less than 8 bits, else an empty text."""
+    from onnx import TensorProto
+
+    name = (
+        TensorProto.DataType.Name(tensor.data_type).lower() if tensor.data_type in TensorProto.DataType.values() else ""
+    )
+    return name if name in _NARROW else ""
+
+
 def sparse(tensor: Any, where: str) -> Array:
     """A SparseTensorProto as a dense array. Source: ONNX IR, "SparseTensorProto": linear or one index an axis.
 
@@ -96,7 +106,7 @@ class External:
         """
         from onnx import TensorProto
 
-        problems = []
+        problems: list[Problem] = []
         for tensor in tensors:
             if tensor.data_location != TensorProto.EXTERNAL:
                 continue
