@@ -64,6 +64,17 @@ class Call:
         absent = index >= len(self.tensors) or self.tensors[index] < 0
         return None if absent else self.importer.name(self.tensors[index])
 
+    def is_empty(self, index: int) -> bool:
+        """True if an input has no elements: the head or tail that a loop cuts off at its first or last step."""
+        return self.tensors[index] in self.importer.empty
+
+    def emit_empty(self) -> None:
+        """The operator's one output has no elements; only CONCATENATION may read it."""
+        if len(self.results) != 1:
+            raise self.damaged(f"has {len(self.results)} outputs")
+        self.importer.reserve(self.results[0])
+        self.importer.empty.add(self.results[0])
+
     @property
     def graph(self) -> Graph:
         """The graph under construction."""

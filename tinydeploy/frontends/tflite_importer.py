@@ -84,6 +84,7 @@ class Importer:
         self.names: dict[int, str] = {}
         self.handles: dict[int, Variable] = {}
         self.failed: set[int] = set()
+        self.empty: set[int] = set()  # tensors without elements
 
     @property
     def place(self) -> str:
@@ -110,6 +111,8 @@ class Importer:
         tensor = self.subgraph.tensor(index)
         if tensor.variable:
             return self.shared.read(self.variable(index), tensor.type)
+        if index in self.empty:
+            raise UnsupportedError(Problem("", f"tensor {index} '{short(tensor.name)}' has no elements"))
         if index not in self.names:
             check_readable(tensor, "")
             if tensor.data is None:

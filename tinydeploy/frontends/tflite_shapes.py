@@ -74,7 +74,7 @@ def _pad(call: Call) -> None:
 
 
 def _concatenation(call: Call) -> None:
-    names = tuple(call.input(i) for i in range(len(call.inputs)))
+    names = tuple(call.input(i) for i in range(len(call.tensors)) if not call.is_empty(i))
     if not names:
         raise call.damaged("has no input")
     if int(call.option("activation")):
@@ -115,6 +115,11 @@ def _slice(call: Call) -> None:
     if len(begin) != x.rank or len(size) != x.rank:
         raise call.damaged(f"slices {x} at {begin} by {size}")
     end = [d if s == -1 else b + s for b, s, d in zip(begin, size, x.shape, strict=True)]
+    if any(b == e for b, e in zip(begin, end, strict=True)) and all(
+        0 <= b <= d for b, d in zip(begin, x.shape, strict=True)
+    ):
+        call.emit_empty()
+        return
     if any(not 0 <= b < e <= d for b, e, d in zip(begin, end, x.shape, strict=True)):
         raise call.damaged(f"slices {x} at {begin} by {size}")
     call.emit("strided_slice", (call.input(0),), begin=tuple(begin), end=tuple(end), stride=(1,) * x.rank)
