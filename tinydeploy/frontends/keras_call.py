@@ -108,7 +108,7 @@ class Call:
         self.context = context
         self.layer = layer
         self.config = layer.config
-        self.args = tuple(args)
+        self.args = list(args)
         self.kwargs = {key: value for key, value in kwargs.items() if value is not None}
         self.operands = [item for arg in args for item in (arg if isinstance(arg, list) else [arg])]
 
