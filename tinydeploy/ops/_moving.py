@@ -25,12 +25,17 @@ class Moving(Op):
         return self.reference(*inputs)
 
 
+def element(inputs: Types, place: int) -> Elem | None:
+    """Element type of an input, None where it is absent."""
+    kind = optional(inputs, place)
+    return None if kind is None else kind.elem
+
+
 def index_rule(place: int) -> Rule:
     """The rule that input ``place`` holds indices."""
 
     def holds(_: Any, inputs: Types) -> bool:
-        indices = optional(inputs, place)
-        return indices is not None and indices.elem in INDEX_ELEMS
+        return element(inputs, place) in INDEX_ELEMS
 
     return Rule("indices are int32 or int64", holds)
 

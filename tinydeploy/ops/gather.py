@@ -18,6 +18,8 @@ from tinydeploy.ops._op import Arrays, Rule, Types, count_rule, optional, presen
 
 def _batches(op: Any, inputs: Types) -> bool:
     x, indices = optional(inputs, 0), optional(inputs, 1)
+    if x is None or indices is None:
+        return False
     count = op.batch_dims
     return bool(0 <= count <= min(x.rank, indices.rank) and x.shape[:count] == indices.shape[:count])
 
@@ -68,6 +70,8 @@ class Gather(Moving):
 
 def _tuples(op: Any, inputs: Types) -> bool:
     x, indices = optional(inputs, 0), optional(inputs, 1)
+    if x is None or indices is None:
+        return False
     return bool(indices.rank > op.batch_dims and 1 <= indices.shape[-1] <= x.rank - op.batch_dims)
 
 
@@ -106,7 +110,7 @@ class GatherNd(Moving):
 
 def _fits_elements(op: Any, inputs: Types) -> bool:
     x, indices = optional(inputs, 0), optional(inputs, 1)
-    if x.rank != indices.rank:
+    if x is None or indices is None or x.rank != indices.rank:
         return False
     return all(i == op.axis or indices.shape[i] <= x.shape[i] for i in range(x.rank))
 

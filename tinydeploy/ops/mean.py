@@ -10,6 +10,7 @@ import numpy as np
 from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier, wrap_int32
 from tinydeploy.ops import _linear
+from tinydeploy.ops._moving import element
 from tinydeploy.ops._op import NO_CLAMP, Arrays, QuantRule, Rule, Signature, count_rule, present
 from tinydeploy.ops.reduce import AXES_RULE, Reduction
 
@@ -28,7 +29,7 @@ class Mean(Reduction):
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         AXES_RULE,
-        Rule("bool and uint64 have no mean", lambda _, i: present(i, 0).elem not in (Elem.BOOL, Elem.U64)),
+        Rule("bool and uint64 have no mean", lambda _, i: element(i, 0) not in (Elem.BOOL, Elem.U64)),
     )
     quant: ClassVar[QuantRule] = QuantRule()
 

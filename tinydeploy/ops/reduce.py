@@ -11,6 +11,7 @@ import numpy as np
 from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier, wrap_int32
 from tinydeploy.ops import _linear
+from tinydeploy.ops._moving import element
 from tinydeploy.ops._op import (
     NO_CLAMP,
     Arrays,
@@ -31,6 +32,11 @@ def _axes(op: Any, inputs: Types) -> bool:
     if x is None or not op.axes or len(set(op.axes)) != len(op.axes):
         return False
     return all(0 <= axis < x.rank for axis in op.axes)
+
+
+def _plain(_: Any, inputs: Types) -> bool:
+    x = optional(inputs, 0)
+    return x is not None and x.quant is None
 
 
 AXES_RULE = Rule("axes are different axes of the input, counted from the front", _axes)
@@ -94,7 +100,7 @@ class ReduceSum(Reduction):
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         AXES_RULE,
-        Rule("bool has no sum", lambda _, inputs: present(inputs, 0).elem is not Elem.BOOL),
+        Rule("bool has no sum", lambda _, inputs: element(inputs, 0) is not Elem.BOOL),
     )
 
     def reference(self, *inputs: Array | None) -> Arrays:
@@ -132,8 +138,8 @@ class ReduceProd(Reduction):
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         AXES_RULE,
-        Rule("bool has no product", lambda _, inputs: present(inputs, 0).elem is not Elem.BOOL),
-        Rule("the input is not quantised", lambda _, inputs: present(inputs, 0).quant is None),
+        Rule("bool has no product", lambda _, inputs: element(inputs, 0) is not Elem.BOOL),
+        Rule("the input is not quantised", _plain),
     )
     quant: ClassVar[QuantRule] = QuantRule(integer=False)
 
@@ -194,7 +200,7 @@ class ReduceMin(_Extreme):
         return (self.in_order(present(inputs, 0), lambda a, b: np.where((b < a) | (b != b), b, a)),)
 
 
-_BOOL = Rule("the input is bool", lambda _, inputs: present(inputs, 0).elem is Elem.BOOL)
+_BOOL = Rule("the input is bool", lambda _, inputs: element(inputs, 0) is Elem.BOOL)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
-from tinydeploy.ops._moving import Moving, axis_rule, from_front, index_rule
+from tinydeploy.ops._moving import Moving, axis_rule, element, from_front, index_rule
 from tinydeploy.ops._op import Arrays, QuantRule, Rule, Signature, Types, count_rule, optional, present, require_tied
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")
@@ -20,14 +20,14 @@ _FUNCTIONS: dict[str, Any] = {"add": np.add, "mul": np.multiply, "max": np.maxim
 
 
 def _same_elem(_: Any, inputs: Types) -> bool:
-    return bool(optional(inputs, 0).elem is optional(inputs, 2).elem)
+    return element(inputs, 0) is element(inputs, 2) is not None
 
 
 _REDUCTION_RULES = (
     Rule(f"reduction is one of {', '.join(REDUCTIONS)}", lambda op, _: op.reduction in REDUCTIONS),
     Rule(
         "bool elements are replaced only",
-        lambda op, inputs: op.reduction == "none" or present(inputs, 0).elem is not Elem.BOOL,
+        lambda op, inputs: op.reduction == "none" or element(inputs, 0) is not Elem.BOOL,
     ),
 )
 _COMMON_RULES = (count_rule(3), index_rule(1), Rule("updates have the element type of the input", _same_elem))
@@ -58,7 +58,7 @@ class _Scatter(Moving):
 
 
 def _fits_elements(op: Any, inputs: Types) -> bool:
-    x, indices, updates = inputs[0], inputs[1], inputs[2]
+    x, indices, updates = (optional(inputs, i) for i in range(3))
     if x is None or indices is None or updates is None or not x.rank == indices.rank == updates.rank:
         return False
     longer = [i for i in range(x.rank) if i != op.axis and indices.shape[i] > x.shape[i]]
@@ -97,10 +97,10 @@ class ScatterElements(_Scatter):
 
 
 def _fits_nd(_: Any, inputs: Types) -> bool:
-    x, indices, updates = inputs[0], inputs[1], inputs[2]
+    x, indices, updates = (optional(inputs, i) for i in range(3))
     if x is None or indices is None or updates is None or indices.rank < 1 or not 1 <= indices.shape[-1] <= x.rank:
         return False
-    return updates.shape == (*indices.shape[:-1], *x.shape[indices.shape[-1] :])
+    return bool(updates.shape == (*indices.shape[:-1], *x.shape[indices.shape[-1] :]))
 
 
 @dataclasses.dataclass(frozen=True)
