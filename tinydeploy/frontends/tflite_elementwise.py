@@ -10,7 +10,7 @@ from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.ir import Elem
 from tinydeploy.ir.types import dequantise
 from tinydeploy.ops._binary import pot_sum_holds
-from tinydeploy.ops._op import Signature
+from tinydeploy.ops._op import NO_CLAMP, Signature
 
 
 def _binary(operator: str) -> Callable[[Call], None]:
@@ -24,7 +24,11 @@ def _binary(operator: str) -> Callable[[Call], None]:
                 raise call.refuse("is int16 with power-of-two scales", "the larger input scale is that of the output")
             call.emit(operator, (a, b), clamp=call.clamp(), pot_scale_int16=True)
             return
-        call.emit(operator, (a, b), clamp=call.clamp())
+        clamp = call.clamp()
+        if clamp != NO_CLAMP and kinds[2].quant is None and not kinds[2].elem.is_float:
+            call.emit("clamp", (call.between(operator, (a, b)),), low=clamp[0], high=clamp[1])
+            return
+        call.emit(operator, (a, b), clamp=clamp)
 
     return translate
 

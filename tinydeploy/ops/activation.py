@@ -11,7 +11,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics import float32
-from tinydeploy.ops import _int16
+from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._elementwise import Unary
 from tinydeploy.ops._op import Arrays, QuantRule, Rule, Signature, Types, present
 from tinydeploy.ops.unary import erf64
@@ -141,6 +141,10 @@ class HardSwish(Activation):
     def single(self, x: Array) -> Array:
         """As td_hard_swish_f32."""
         return np.asarray(x * _unit(x * F(1 / 6) + F(0.5)))
+
+    def table(self, sig: Signature) -> Array:
+        """TFLite's int16 arithmetic."""
+        return _table.hard_swish(sig)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.numerics import float32
-from tinydeploy.ops import _binary
+from tinydeploy.ops import _binary, _pairs
 from tinydeploy.ops._elementwise import is_kind
 from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present, require_tied
 
@@ -98,6 +98,11 @@ class Div(Binary):
         short = (np.fmod(a, b) != 0) & ((a < 0) != (b < 0))
         return np.asarray(np.where(b == 0, a.dtype.type(0), down + short.astype(a.dtype)))
 
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: TFLite's arithmetic."""
+        a, b = present(inputs, 0), present(inputs, 1)
+        return self.reference(a, b) if sig.outputs[0].quant is None else (_pairs.divide(sig, a, b),)
+
 
 class FloorDiv(Binary):
     """``y = floor(a / b)``; integers give 0 where b is 0. Source: TFLite FLOOR_DIV."""
@@ -170,12 +175,18 @@ class SquaredDifference(Binary):
 
     name: ClassVar[str] = "squared_difference"
     takes: ClassVar[str] = "fsu"
+    quant: ClassVar[QuantRule] = QuantRule()
 
     def real(self, a: Array, b: Array) -> Array:
         """The square of the difference."""
         return np.asarray((a - b) * (a - b))
 
     plain = real
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: TFLite's arithmetic."""
+        a, b = present(inputs, 0), present(inputs, 1)
+        return self.reference(a, b) if sig.outputs[0].quant is None else (_pairs.squared_difference(sig, a, b),)
 
 
 class Atan2(Binary):
@@ -197,12 +208,18 @@ class Prelu(Binary):
 
     name: ClassVar[str] = "prelu"
     takes: ClassVar[str] = "fsu"
+    quant: ClassVar[QuantRule] = QuantRule()
 
     def real(self, a: Array, b: Array) -> Array:
         """The slope b below 0."""
         return np.where(a >= 0, a, a * b)
 
     plain = real
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: TFLite's arithmetic."""
+        a, b = present(inputs, 0), present(inputs, 1)
+        return self.reference(a, b) if sig.outputs[0].quant is None else (_pairs.prelu(sig, a, b),)
 
 
 class _Extreme(Binary):

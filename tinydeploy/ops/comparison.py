@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem
+from tinydeploy.ops import _pairs
+from tinydeploy.ops._op import Arrays, Signature, present
 from tinydeploy.ops.binary import Binary
 
 
@@ -23,6 +25,13 @@ class _Comparison(Binary):
         return np.asarray(self.function(a, b))
 
     plain = real
+
+    def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
+        """Quantised: rescaled to 256ths and rounded, then compared, as TFLite does it."""
+        a, b = present(inputs, 0), present(inputs, 1)
+        if sig.input(0).quant is None or sig.input(1).quant is None:
+            return self.reference(a, b)
+        return (np.asarray(self.function(_pairs.comparable(a, sig.input(0)), _pairs.comparable(b, sig.input(1)))),)
 
 
 class Equal(_Comparison):

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinydeploy.ir.types import Array, Elem
 from tinydeploy.numerics import float32
-from tinydeploy.ops import _int16
+from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._elementwise import Unary
 from tinydeploy.ops._op import Arrays, QuantRule, Signature, present
 
@@ -88,6 +88,10 @@ class Sqrt(Unary):
 
     single = real
 
+    def table(self, sig: Signature) -> Array:
+        """As TFLite has it: the steps lose their fraction instead of being rounded."""
+        return _table.table(sig, self.single, np.trunc)
+
 
 class Rsqrt(Unary):
     """``y = 1 / sqrt(x)``. Source: TFLite RSQRT."""
@@ -99,6 +103,10 @@ class Rsqrt(Unary):
         return np.asarray(x.dtype.type(1) / np.sqrt(x))
 
     single = real
+
+    def table(self, sig: Signature) -> Array:
+        """TFLite's integer arithmetic; the largest number from 0 down."""
+        return _table.rsqrt(sig)
 
     def interpolated(self, sig: Signature) -> Callable[[Array], Array]:
         """The highest result from 0 down."""
