@@ -242,6 +242,16 @@ def test_every_input_of_a_function(op, x, out, source):
     assert_twin(op, Signature((s16(x.shape, source),), (s16(x.shape, out),)), x)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("op_class", [Abs, LeakyRelu])
+def test_slopes_between_random_scales(op_class, seed):
+    """The ratios are float32 numbers: some results are off by one where they are not."""
+    rng = np.random.default_rng(seed)
+    scales = np.exp(rng.uniform(-9, -6, 2))
+    op = Abs() if op_class is Abs else LeakyRelu(float(np.float32(rng.uniform(0.05, 0.9))))
+    assert_twin(op, Signature((s16(EVERY.shape, scales[0]),), (s16(EVERY.shape, scales[1]),)), EVERY)
+
+
 @pytest.mark.parametrize("out", [0.05, 0.021])
 @pytest.mark.parametrize("op", [Abs(), LeakyRelu(0.1), LeakyRelu(0.3)])
 def test_every_int8_of_a_function_with_slopes(op, out):

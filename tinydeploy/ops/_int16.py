@@ -60,6 +60,13 @@ def rounded(sig: Signature, x: Array, function: Callable[[Array], Array]) -> Arr
     return np.asarray(np.clip(steps + kind.zero_point, *kind.elem.limits).astype(kind.elem.dtype))
 
 
+def slope_multiplier(sig: Signature, slope: float) -> tuple[int, int]:
+    """Q31 multiplier and shift of ``slope`` times input scale over output scale, in float32 as in TFLite."""
+    with np.errstate(over="ignore"):
+        ratio = np.float32(sig.input(0).scale) * np.float32(slope) / np.float32(sig.outputs[0].scale)
+    return quantise_multiplier(float(ratio))
+
+
 def slopes(sig: Signature, x: Array, above: float, below: float) -> Array:
     """``above * x`` from 0 on, ``below * x`` under it: rescaled with double rounding, for integers of any width.
 
@@ -67,9 +74,6 @@ def slopes(sig: Signature, x: Array, above: float, below: float) -> Array:
     """
     source, kind = sig.input(0), sig.outputs[0]
     centred = x.astype(np.int64) - source.zero_point
-    parts = [
-        multiply_by_quantised_multiplier(centred, *quantise_multiplier(source.scale * slope / kind.scale))
-        for slope in (above, below)
-    ]
+    parts = [multiply_by_quantised_multiplier(centred, *slope_multiplier(sig, slope)) for slope in (above, below)]
     values = np.where(centred >= 0, *parts) + kind.zero_point
     return np.asarray(np.clip(values, *kind.elem.limits).astype(kind.elem.dtype))

@@ -6,9 +6,8 @@ import numpy as np
 
 from tinydeploy.lower._contract import Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg, Tab, Table
 from tinydeploy.lower._int16 import short, unary_access
-from tinydeploy.numerics.requantise import quantise_multiplier
 from tinydeploy.ops._elementwise import Unary
-from tinydeploy.ops._int16 import table16
+from tinydeploy.ops._int16 import slope_multiplier, table16
 from tinydeploy.ops.activation import LeakyRelu
 from tinydeploy.ops.unary import Abs
 
@@ -44,7 +43,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 def _slopes(ctx: LowerContext, below: float) -> Offer:
     """``below`` is the slope under zero."""
     source, kind = ctx.signature.input(0), ctx.signature.outputs[0]
-    above, under = (quantise_multiplier(source.scale * slope / kind.scale) for slope in (1.0, abs(below)))
+    above, under = (slope_multiplier(ctx.signature, slope) for slope in (1.0, abs(below)))
     fields = (
         ("size", kind.size),
         ("in_zero_point", source.zero_point),
