@@ -4,11 +4,39 @@
 
 #include "td_recurrent.h"
 
-/* sum + the products of x and w, one after the other. */
-TD_INLINE float td_gate_sum(float sum, const float *x, const float *w, int32_t size)
+/* A matrix: float32 (`real`), or int8 (`small`) that stands for small * scale[row]. */
+typedef struct {
+    const float *real;
+    const int8_t *small;
+    const float *scale;
+} td_matrix;
+
+static inline td_matrix td_real(const float *w)
 {
-    for (int32_t k = 0; k < size; k++) {
-        sum += x[k] * w[k];
+    const td_matrix matrix = {w, NULL, NULL};
+    return matrix;
+}
+
+static inline td_matrix td_small(const int8_t *w, const float *scale)
+{
+    const td_matrix matrix = {NULL, w, scale};
+    return matrix;
+}
+
+/* sum + the products of x and a row of w, one after the other. */
+TD_INLINE float td_gate_sum(float sum, const float *x, td_matrix w, int32_t row, int32_t size)
+{
+    if (w.real != NULL) {
+        const float *const weights = w.real + row * size;
+        for (int32_t k = 0; k < size; k++) {
+            sum += x[k] * weights[k];
+        }
+    } else {
+        const int8_t *const weights = w.small + row * size;
+        const float scale = w.scale[row];
+        for (int32_t k = 0; k < size; k++) {
+            sum += x[k] * ((float)weights[k] * scale);
+        }
     }
     return sum;
 }

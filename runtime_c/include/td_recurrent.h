@@ -12,6 +12,8 @@
  * h, c   [batch, hidden]: the states, read and written; td_state_begin fills them
  * scratch  rnn: hidden, gru: 3 * hidden, lstm: 4 * hidden floats
  *
+ * td_*_f32_w8: w and r are int8 and stand for themselves times the scale of their row (w_scale, r_scale).
+ *
  * A gate's sum is bias of w + bias of r (0 without), then the products with x, then those with h, each in rising order;
  * then peepholes, then the clip.
  * Source: ONNX RNN, GRU, LSTM.
@@ -75,6 +77,15 @@ void td_gru_f32(const td_gru_params *restrict p, const float *x, const float *w,
 
 void td_lstm_f32(const td_lstm_params *restrict p, const float *x, const float *w, const float *r, float *y, float *h,
                  float *c, float *scratch);
+
+void td_rnn_f32_w8(const td_rnn_params *restrict p, const float *x, const int8_t *w, const float *w_scale,
+                   const int8_t *r, const float *r_scale, float *y, float *h, float *scratch);
+
+void td_gru_f32_w8(const td_gru_params *restrict p, const float *x, const int8_t *w, const float *w_scale,
+                   const int8_t *r, const float *r_scale, float *y, float *h, float *scratch);
+
+void td_lstm_f32_w8(const td_lstm_params *restrict p, const float *x, const int8_t *w, const float *w_scale,
+                    const int8_t *r, const float *r_scale, float *y, float *h, float *c, float *scratch);
 
 /* Activations; alpha and beta are their constants, if they have any. */
 float td_act_sigmoid(float x, float alpha, float beta);

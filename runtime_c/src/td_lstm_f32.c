@@ -22,16 +22,16 @@ static void td_lstm_unit(const td_lstm_params *restrict p, const float *sums, in
     *h = td_gate(&p->f, o, p->clip) * p->h.apply(*c, p->h.alpha, p->h.beta);
 }
 
-void td_lstm_f32(const td_lstm_params *restrict p, const float *x, const float *w, const float *r, float *y, float *h,
-                 float *c, float *scratch)
+TD_INLINE void td_lstm(const td_lstm_params *restrict p, const float *x, td_matrix w, td_matrix r, float *y, float *h,
+                       float *c, float *scratch)
 {
     const int32_t size = p->hidden;
     for (int32_t i = 0; i < p->steps * p->batch; i++) {
         const int32_t sample = i % p->batch * size;
         for (int32_t row = 0; row < 4 * size; row++) {
             float sum = p->bias != NULL ? p->bias[row] + p->bias[4 * size + row] : 0.0F;
-            sum = td_gate_sum(sum, x, w + row * p->inputs, p->inputs);
-            scratch[row] = td_gate_sum(sum, h + sample, r + row * size, size);
+            sum = td_gate_sum(sum, x, w, row, p->inputs);
+            scratch[row] = td_gate_sum(sum, h + sample, r, row, size);
         }
         for (int32_t j = 0; j < size; j++) {
             td_lstm_unit(p, scratch, j, c + sample + j, h + sample + j);
@@ -40,4 +40,16 @@ void td_lstm_f32(const td_lstm_params *restrict p, const float *x, const float *
         x += p->inputs;
         y += size;
     }
+}
+
+void td_lstm_f32(const td_lstm_params *restrict p, const float *x, const float *w, const float *r, float *y, float *h,
+                 float *c, float *scratch)
+{
+    td_lstm(p, x, td_real(w), td_real(r), y, h, c, scratch);
+}
+
+void td_lstm_f32_w8(const td_lstm_params *restrict p, const float *x, const int8_t *w, const float *w_scale,
+                    const int8_t *r, const float *r_scale, float *y, float *h, float *c, float *scratch)
+{
+    td_lstm(p, x, td_small(w, w_scale), td_small(r, r_scale), y, h, c, scratch);
 }

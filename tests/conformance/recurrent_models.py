@@ -105,11 +105,15 @@ def float_lstm(
     peephole: bool = False,
     coupled: bool = False,
     activation: str = "TANH",
+    small: bool = False,
 ) -> bytes:
-    """UNIDIRECTIONAL_SEQUENCE_LSTM in float32; ``coupled``: the input gate is 1 - forget."""
+    """UNIDIRECTIONAL_SEQUENCE_LSTM in float32; ``coupled``: the input gate is 1 - forget; ``small``: int8 weights."""
     from ai_edge_litert import schema_py_generated as fb
 
     def weight(*shape: int) -> Tensor:
+        if small and len(shape) == 2:
+            kind = quantised(Elem.S8, shape, rng.uniform(0.003, 0.01))
+            return Tensor(kind, rng.integers(-127, 128, shape))
         return Tensor(f32(*shape), rng.normal(0, 0.5, shape))
 
     hidden, none = sizes.hidden, None
@@ -170,10 +174,12 @@ def integer_lstm(
 
 
 def simple_rnn(rng: np.random.Generator, sizes: Sizes, kind: str, *, activation: str = "TANH", **more: Any) -> bytes:
-    """RNN, UNIDIRECTIONAL_SEQUENCE_RNN or BIDIRECTIONAL_SEQUENCE_RNN in float32."""
+    """RNN, UNIDIRECTIONAL_SEQUENCE_RNN or BIDIRECTIONAL_SEQUENCE_RNN in float32; ``small``: int8 weights."""
     from ai_edge_litert import schema_py_generated as fb
 
     def weight(*shape: int) -> Tensor:
+        if more.get("small") and len(shape) == 2:
+            return Tensor(quantised(Elem.S8, shape, 0.007), rng.integers(-127, 128, shape))
         return Tensor(f32(*shape), rng.normal(0, 0.5, shape))
 
     def direction() -> list[Tensor]:

@@ -24,12 +24,20 @@ def weight(rng: np.random.Generator, *shape: int) -> tuple[Type, np.ndarray]:
     return Type(shape, Elem.F32), rng.normal(0, 0.5, shape).astype(np.float32)
 
 
-def case(rng: np.random.Generator, op, size, *, bias=True, start="none", computed=False, peephole=False) -> Case:
-    """One node; ``start``: initial states are "none", "computed" or "constant"."""
+def small(rng: np.random.Generator, *shape: int, per_row: bool) -> tuple[Type, np.ndarray]:
+    """A constant of int8 weights."""
+    scales = rng.uniform(0.002, 0.02, shape[0] if per_row else 1).astype(np.float32)
+    quant = Quant(tuple(map(float, scales)), (0,) * len(scales), 0 if per_row else None)
+    return Type(shape, Elem.S8, quant), rng.integers(-128, 128, shape).astype(np.int8)
+
+
+def case(rng: np.random.Generator, op, size, *, bias=True, start="none", computed=False, peephole=False, w8="") -> Case:
+    """One node; ``start``: initial states are "none", "computed" or "constant"; ``w8``: what has a scale, if int8."""
     steps, batch, inputs, hidden = size
     gates, states = GATES[type(op)], 2 if isinstance(op, Lstm) else 1
     shapes = ((gates * hidden, inputs), (gates * hidden, hidden))
     weights = [f32(*shape) if computed else weight(rng, *shape) for shape in shapes]
+    weights = [small(rng, *shape, per_row=w8 == "row") for shape in shapes] if w8 else weights
     state = {"none": None, "computed": f32(batch, hidden), "constant": weight(rng, batch, hidden)}[start]
     given = [f32(steps, batch, inputs), *weights, weight(rng, 2 * gates * hidden) if bias else None]
     given += [state] * states
@@ -47,6 +55,7 @@ def cases(rng: np.random.Generator, cls: type) -> list[Case]:
     made = [case(rng, cls(), size) for size in SIZES]
     made += [case(rng, cls(), SIZES[2], bias=False, start=start) for start in ("computed", "constant")]
     made += [case(rng, cls(clip=0.4), SIZES[2], start="computed", computed=True)]
+    made += [case(rng, cls(), SIZES[2], w8=w8) for w8 in ("row", "tensor")]
     names = list(ACTIVATIONS)
     count = FUNCTIONS[cls]
     for number in range(len(names)):

@@ -8,14 +8,15 @@ from tests.conformance.recurrent_models import Sizes
 from tests.conformance.tflite_build import Reference
 from tests.conftest import need_module
 from tinydeploy import frontends
-from tinydeploy.ir import Elem
+from tinydeploy.frontends.tflite_hybrid import for_litert
+from tinydeploy.ir import Elem, Graph
 from tinydeploy.ops.execute import run_float, run_integer
 
 RUNS = 6
 
 
-def compare(model: bytes, folder, seed: int = 0) -> None:
-    """Run the model and our import of it with the states passing from run to run."""
+def compare(model: bytes, folder, seed: int = 0) -> Graph:
+    """Run the model and our import of it with the states passing from run to run; return that."""
     (folder / "model.tflite").write_bytes(model)
     graph = frontends.load(folder / "model.tflite")
     (name,) = graph.inputs
@@ -26,7 +27,7 @@ def compare(model: bytes, folder, seed: int = 0) -> None:
         steps = rng.integers(-128, 128, (RUNS, *kind.shape)).astype(np.int8)
     else:
         steps = rng.normal(0, 1, (RUNS, *kind.shape)).astype(np.float32)
-    reference = Reference(model)
+    reference = Reference(for_litert(model, "model") or model)
     want = [reference(step) for step in steps]
     ours = (run_integer if integer else run_float)(graph, {name: steps[None]}, steps=True)
     for index, output in enumerate(graph.outputs):
@@ -36,6 +37,7 @@ def compare(model: bytes, folder, seed: int = 0) -> None:
             assert len(np.unique(theirs)) > 2
         else:
             np.testing.assert_allclose(ours[output][0], theirs, rtol=1e-5, atol=1e-5)
+    return graph
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +54,8 @@ def needs_litert():
         {"coupled": True},
         {"coupled": True, "peephole": True},
         {"activation": "RELU"},
+        {"small": True},
+        {"small": True, "coupled": True},
     ],
     ids=str,
 )
@@ -80,6 +84,14 @@ def test_integer_lstm(tmp_path, sizes, options):
 @pytest.mark.parametrize("kind", ["RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"])
 def test_rnn(tmp_path, kind, activation):
     compare(models.simple_rnn(np.random.default_rng(1), Sizes(batch=2), kind, activation=activation), tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"])
+def test_small_weights_stay_small(tmp_path, kind):
+    graph = compare(models.simple_rnn(np.random.default_rng(1), Sizes(batch=2), kind, small=True), tmp_path)
+    assert any("dynamic-range" in text for text in graph.warnings)
+    layer = next(node for node in graph.nodes if node.op.name == "rnn")
+    assert [graph.type(name).elem for name in layer.inputs[1:3]] == [Elem.S8, Elem.S8]
 
 
 @pytest.mark.parametrize("merge", [False, True])

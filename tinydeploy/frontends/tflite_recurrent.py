@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tinydeploy.frontends.tflite_call import Call
+from tinydeploy.frontends.tflite_hybrid import WARNING as HYBRID
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS
 from tinydeploy.ir import Array, Elem, Quant
 from tinydeploy.ir.types import dequantise
@@ -70,37 +71,53 @@ class _Lstm:
 _FORWARD, _BOTH = _Lstm(1, 18, 19), (_Lstm(1, 35, 36), _Lstm(18, 37, 38))
 
 
+def _gates(call: Call, first: int, coupled: bool) -> Array:
+    """Gates i, f, g, o from input ``first`` on as one, in the order of our lstm.
+
+    Where i is coupled, it is ``1 - sigmoid(f) = sigmoid(-f)``.
+    """
+    given = [_weights(call, first + gate) for gate in range(1, 4)]
+    parts = [-given[0] if coupled else _weights(call, first), *given]
+    return np.concatenate([parts[gate] for gate in _ORDER])
+
+
+def _matrix(call: Call, first: int, coupled: bool) -> str:
+    """The same of weights, which stay small where they are int8 without zero points."""
+    if coupled:
+        return call.hold(_gates(call, first, coupled))
+    held = _small(call, [first + gate for gate in _ORDER])
+    return call.hold(_gates(call, first, coupled)) if held is None else held
+
+
+def _small(call: Call, indices: Sequence[int]) -> str | None:
+    """Weights of int8 with one scale each and no zero point, as one tensor with a scale a row; else None."""
+    kinds = [call.type(call.input(index)) for index in indices]
+    if any(k.elem is not Elem.S8 or k.quant is None or k.quant.axis is not None or k.zero_point for k in kinds):
+        return None
+    data = np.concatenate([_integers(call, index) for index in indices])
+    scales = tuple(kind.scale for kind in kinds for _ in range(kind.shape[0]))
+    return call.hold(data, Quant(scales, (0,) * len(scales), 0))
+
+
+def _hybrid(call: Call, *names: str) -> None:
+    if any(call.type(name).quant is not None for name in names):
+        call.warn(HYBRID)
+
+
 def _float_lstm(call: Call, at: _Lstm, x: str) -> str:
     """An LSTM in float32 over [steps, batch, features]; returns all its steps."""
-    groups = [[call.optional(at.first + 4 * group + gate) for gate in range(4)] for group in range(2)]
-    coupled = groups[0][0] is None
-    indices = [at.first + i for i in range(8) if not (coupled and i % 4 == 0)]
-    arrays = {index: _weights(call, index) for index in indices}
-    peepholes = [at.first + 8 + i for i in range(3)]
-    biases = [at.first + 11 + i for i in range(4)]
-
-    def gates(numbers: Sequence[int | None]) -> Array:
-        """Gates i, f, g, o as one; a coupled i is 1 - sigmoid(f) = sigmoid(-f)."""
-        parts = [None if n is None else arrays[n] if n in arrays else _weights(call, n) for n in numbers]
-        if coupled:
-            assert parts[1] is not None
-            parts[0] = -parts[1]
-        return np.concatenate([part for gate in _ORDER if (part := parts[gate]) is not None])
-
-    def numbered(start: int) -> list[int | None]:
-        return [None if coupled and i == 0 else start + i for i in range(4)]
-
-    w, r, b = gates(numbered(at.first)), gates(numbered(at.first + 4)), gates(numbered(biases[0]))
-    p = None
+    coupled = call.optional(at.first) is None
+    w, r = _matrix(call, at.first, coupled), _matrix(call, at.first + 4, coupled)
+    _hybrid(call, w, r)
+    b = _gates(call, at.first + 11, coupled)
+    p, peepholes = None, [at.first + 8 + gate for gate in range(3)]
     if call.optional(peepholes[2]) is not None:
         of_f, of_o = _weights(call, peepholes[1]), _weights(call, peepholes[2])
-        p = np.concatenate([-of_f if coupled else _weights(call, peepholes[0]), of_o, of_f])
-    names = [call.hold(data) for data in (w, r, np.append(b, np.zeros_like(b)))]
-    peephole = None if p is None else call.hold(p)
+        p = call.hold(np.concatenate([-of_f if coupled else _weights(call, peepholes[0]), of_o, of_f]))
     function = _activation(call)
     y, h, c = call.between_many(
         "lstm",
-        (x, *names, call.input(at.h), call.input(at.c), peephole),
+        (x, w, r, call.hold(np.append(b, np.zeros_like(b))), call.input(at.h), call.input(at.c), p),
         (None, None, None),
         activations=("sigmoid", function, function),
         cell_clip=_clip(call),
@@ -132,7 +149,7 @@ def _integer_lstm(call: Call, x: str) -> str:
         raise call.refuse("has peepholes or coupled gates", "LSTMs in int8 have four gates and no peepholes")
     if _activation(call) != "tanh":
         raise call.refuse("has another activation than TANH", "LSTMs in int8 have TANH")
-    w, r = (_integer_gates(call, range(first, first + 4)) for first in (1, 5))
+    w, r = _integer_gates(call, 1), _integer_gates(call, 5)
     b = call.hold(np.concatenate([_integers(call, index) for index in range(12, 16)]))
     hidden, cell = call.intermediate_type(4), call.type(call.input(19))
     if hidden.quant is None:
@@ -158,14 +175,13 @@ def _integers(call: Call, index: int) -> Array:
     return data
 
 
-def _integer_gates(call: Call, indices: range) -> str:
+def _integer_gates(call: Call, first: int) -> str:
     """The weights of four gates as one tensor with a scale a row."""
-    kinds = [call.type(call.input(index)) for index in indices]
-    if any(kind.quant is None or kind.quant.axis is not None or kind.zero_point for kind in kinds):
-        raise call.refuse(f"has weights {kinds[0]}", "a gate's weights have one scale and the zero point 0")
-    data = np.concatenate([_integers(call, index) for index in indices])
-    scales = tuple(kind.scale for kind in kinds for _ in range(kind.shape[0]))
-    return call.hold(data, Quant(scales, (0,) * len(scales), 0))
+    held = _small(call, range(first, first + 4))
+    if held is None:
+        kind = call.type(call.input(first))
+        raise call.refuse(f"has weights {kind}", "a gate's weights are int8 with one scale and the zero point 0")
+    return held
 
 
 def _backwards(call: Call, name: str) -> str:
@@ -202,9 +218,11 @@ def _bidirectional_lstm(call: Call) -> None:
 
 def _float_rnn(call: Call, x: str, first: int, state: int) -> str:
     """A simple recurrent layer over [steps, batch, features]; returns all its steps."""
-    w, r, b = (_weights(call, first + i) for i in range(3))
-    names = [call.hold(data) for data in (w, r, np.append(b, np.zeros_like(b)))]
-    y, h = call.between_many("rnn", (x, *names, call.input(state)), (None, None), activations=(_activation(call),))
+    matrices = [_small(call, [first + i]) or call.hold(_weights(call, first + i)) for i in range(2)]
+    _hybrid(call, *matrices)
+    b = _weights(call, first + 2)
+    inputs = (x, *matrices, call.hold(np.append(b, np.zeros_like(b))), call.input(state))
+    y, h = call.between_many("rnn", inputs, (None, None), activations=(_activation(call),))
     call.assign(state, h)
     return y
 

@@ -22,6 +22,7 @@ from tinydeploy.lower._contract import (
     Scratch,
     Span,
     Symbol,
+    Tab,
     Table,
 )
 from tinydeploy.lower._operands import operands
@@ -40,7 +41,9 @@ def recurrent_offer(
     ``extra``: more fields of the C struct.
     """
     sig = ctx.signature
-    if any(kind is not None and kind.elem is not Elem.F32 for kind in sig.inputs):
+    others = (*sig.inputs[:1], *sig.inputs[3:])
+    weights = _weights(ctx)
+    if weights is None or any(kind is not None and kind.elem is not Elem.F32 for kind in others):
         return []
     fixed = {"bias": 3, "peephole": 6} if peephole else {"bias": 3}
     if any(_is_computed(ctx, index) for index in fixed.values()):
@@ -61,26 +64,54 @@ def recurrent_offer(
         *extra.items(),
         *((("peephole", "peephole" if "peephole" in given else 0),) if peephole else ()),
     ]
-    weights, more = operands(ctx, ("w", "r"), first=1)
     first, starts = operands(ctx, ("h0", "c0")[:states], first=4)
     size = batch * hidden
     begin = [Call("td_state_begin", (first[i], size, Out(1 + i))) for i in range(states)]
     outs: tuple[Argument, ...] = tuple(Out(i) for i in range(1 + states))
-    run = Call(f"td_{kernel}", (ParamsArg(), In(0), *weights, *outs, Scratch()))
+    form = kernel + weights.suffix
+    run = Call(f"td_{form}", (ParamsArg(), In(0), *weights.arguments, *outs, Scratch()))
     macs = ctx.node.op.macs(sig)
     return [
         Offer(
-            kernel=kernel,
+            kernel=form,
             call=dataclasses.replace(begin[0], then=(*begin[1:], run)),
             access=recurrent_access(ctx, states),
             headers=("td_recurrent.h",),
             sources=(f"td_{kernel}.c", "td_recurrent.c", "td_activations.c", "td_math.c"),
-            tables=(*tables, *more, *starts),
+            tables=(*tables, *weights.tables, *starts),
             params=Params(f"td_{kernel.removesuffix('_f32')}_params", tuple(fields)),
             scratch_bytes=4 * scratch * hidden,
             cost=Cost(5 * macs + 250 * steps * size, 8 * macs + 400 * steps * size),
         )
     ]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Weights:
+    """Both matrices as arguments: float32, or as constants of int8 with the scales of their rows."""
+
+    suffix: str
+    arguments: tuple[Argument, ...]
+    tables: tuple[Table, ...]
+
+
+def _weights(ctx: LowerContext) -> _Weights | None:
+    kinds = (ctx.signature.input(1), ctx.signature.input(2))
+    if all(kind.elem is Elem.F32 for kind in kinds):
+        return _Weights("", *operands(ctx, ("w", "r"), first=1))
+    arguments: list[Argument] = []
+    tables: list[Table] = []
+    for index, (name, kind) in enumerate(zip(("w", "r"), kinds, strict=True), start=1):
+        data, quant = ctx.constant(index), kind.quant
+        if data is None or kind.elem is not Elem.S8 or quant is None or quant.axis not in (None, 0):
+            return None
+        scales = np.broadcast_to(quant.scales(), (kind.shape[0],))
+        if any(quant.zero_point) or np.any(scales.astype(np.float32) != scales):
+            return None
+        tables.append(Table(name, "int8_t", data.astype(np.int8).ravel()))
+        tables.append(Table(f"{name}_scale", "float", scales.astype(np.float32)))
+        arguments += [Tab(name), Tab(f"{name}_scale")]
+    return _Weights("_w8", tuple(arguments), tuple(tables))
 
 
 def _is_computed(ctx: LowerContext, index: int) -> bool:
