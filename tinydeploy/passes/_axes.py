@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from tinydeploy.ops._op import Op
 from tinydeploy.ops.reshape import Reshape
 from tinydeploy.passes._edit import inverse
+from tinydeploy.passes._families import EACH_ELEMENT, PAIRWISE
 
 Perm: TypeAlias = "tuple[int, ...]"
 Shape: TypeAlias = "tuple[int, ...]"
@@ -42,6 +43,10 @@ def _each_element(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: 
 
 def _binary(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
     return Moved(op, (perm,), (0, 1)) if len(perm) == len(outputs[0]) else None
+
+
+def _ternary(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
+    return Moved(op, (perm,), (0, 1, 2)) if len(perm) == len(outputs[0]) else None
 
 
 def _last_axis(op: Any, perm: Perm, shapes: Sequence[Shape | None], outputs: Sequence[Shape]) -> Moved | None:
@@ -192,8 +197,9 @@ def _reordered(field: Sequence[Any], perm: Perm) -> tuple[Any, ...]:
 
 
 _RULES: dict[str, Callable[[Any, Perm, Sequence[Shape | None], Sequence[Shape]], Moved | None]] = {
-    **dict.fromkeys(("clamp", "logistic", "tanh", "quantize", "dequantize", "cast"), _each_element),
-    **dict.fromkeys(("add", "sub", "mul"), _binary),
+    **dict.fromkeys(EACH_ELEMENT, _each_element),
+    **dict.fromkeys(PAIRWISE, _binary),
+    "select": _ternary,
     **dict.fromkeys(("fully_connected", "batch_norm", "local_response_norm"), _last_axis),
     **dict.fromkeys(("softmax", "log_softmax"), _softmax),
     **dict.fromkeys(("layer_norm", "l2_normalize"), _normalised),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinydeploy.ir import Array, Graph, Node
+from tinydeploy.passes._families import EACH_ELEMENT, PAIRWISE
 from tinydeploy.passes._ranges import WEIGHTED
 
 
@@ -107,10 +108,8 @@ def _split(graph: Graph, node: Node) -> list[Tie]:
 
 
 _RULES: dict[str, Callable[[Graph, Node], list[Tie] | None]] = {
-    **dict.fromkeys(
-        ("clamp", "logistic", "tanh", "quantize", "dequantize", "cast", "average_pool2d", "max_pool2d"), _same
-    ),
-    **dict.fromkeys(("add", "sub", "mul"), _binary),
+    **dict.fromkeys((*EACH_ELEMENT, "average_pool2d", "max_pool2d"), _same),
+    **dict.fromkeys(PAIRWISE, _binary),
     "mean": _same_if(lambda graph, node: _last(graph, node) not in node.op.axes),
     "pad": _same_if(lambda _, node: node.op.padding[-1:] == ((0, 0),)),
     "transpose": _same_if(lambda graph, node: node.op.perm[-1:] == (_last(graph, node),)),

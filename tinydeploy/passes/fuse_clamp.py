@@ -49,7 +49,9 @@ def _host(graph: Graph, node: Node) -> Node | None:
     if node.op.name != "clamp":
         return None
     source = str(node.inputs[0])
-    host = producer_of(graph, source, "clamp", *HOSTS)
+    kind = graph.type(source)
+    plain = kind.quant is None and not kind.elem.is_float  # integers without a scale have no clamp of their own
+    host = producer_of(graph, source, "clamp", *(() if plain else HOSTS))
     fits = host is not None and sole_consumer(graph, source) is node and same_numbers(graph, source, node.outputs[0])
     return host if fits else None
 

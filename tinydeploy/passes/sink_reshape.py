@@ -13,10 +13,9 @@ from collections.abc import Callable
 from tinydeploy.ir import Graph, Node
 from tinydeploy.ops.reshape import Reshape
 from tinydeploy.passes._edit import constant, index_of, producer_of, sweep
+from tinydeploy.passes._families import EACH_ELEMENT, PAIRWISE
 
-_EACH_ELEMENT = ("clamp", "logistic", "tanh", "quantize", "dequantize", "cast")
 _LAST_AXIS = ("batch_norm", "fully_connected")
-_BINARY = ("add", "sub", "mul")
 
 
 def requires(graph: Graph) -> None:
@@ -33,9 +32,9 @@ def ensures(graph: Graph) -> None:
 
 
 def _rewrite(graph: Graph, node: Node) -> bool:
-    if node.op.name in _BINARY:
+    if node.op.name in PAIRWISE:
         return _binary(graph, node)
-    if node.op.name not in (*_EACH_ELEMENT, *_LAST_AXIS):
+    if node.op.name not in (*EACH_ELEMENT, *_LAST_AXIS):
         return False
     before = producer_of(graph, node.inputs[0], "reshape")
     if before is None or not _plain(graph, before):
