@@ -74,7 +74,7 @@ def conv(rng: np.random.Generator, number: int) -> Case:
     """A convolution of one or two samples, in one to three groups."""
     shape, groups = window(rng), int(rng.choice([1, 1, 2, 3]))
     depth, outputs = int(rng.choice([1, 3, 8, 40])), groups * int(rng.integers(1, 7))
-    op = Conv2d(shape["stride"], shape["dilation"], shape["padding"], groups, _clamp(rng))
+    op = Conv2d(shape["stride"], shape["dilation"], shape["padding"], groups, _clamp(rng), number % 3 == 0)
     x = (int(rng.integers(1, 3)), *shape["plane"], depth * groups)
     return _weighted(rng, f"conv {number}", op, x, (outputs, *shape["kernel"], depth), 0)
 
@@ -82,7 +82,8 @@ def conv(rng: np.random.Generator, number: int) -> Case:
 def depthwise(rng: np.random.Generator, number: int) -> Case:
     """A depthwise convolution."""
     shape, multiplier, channels = window(rng), int(rng.choice([1, 1, 2, 3])), int(rng.integers(1, 10))
-    op = DepthwiseConv2d(shape["stride"], shape["dilation"], shape["padding"], multiplier, _clamp(rng))
+    window_of = (shape["stride"], shape["dilation"], shape["padding"])
+    op = DepthwiseConv2d(*window_of, multiplier, _clamp(rng), number % 3 == 0)
     x = (int(rng.integers(1, 3)), *shape["plane"], channels)
     return _weighted(rng, f"depthwise {number}", op, x, (1, *shape["kernel"], channels * multiplier), 3)
 

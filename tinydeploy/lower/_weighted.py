@@ -179,6 +179,11 @@ class Layer:
         )
 
 
+def rounding(ctx: LowerContext) -> Rounding:
+    """How sums of a convolution are rounded (see `ops._linear.finish_layer`)."""
+    return "once" if ctx.node.op.exact_scale else "double"
+
+
 def has_float_unit(ctx: LowerContext) -> bool:
     """True if the target computes float32 in hardware."""
     return ctx.target.cpu == "host" or "fpu" in CPUS[ctx.target.cpu].needs

@@ -82,4 +82,4 @@ def integer(op: Any, sig: Signature, inputs: tuple[Array | None, ...]) -> Arrays
     sums = window_sums(centred, weights, op.axes(x.shape, weights.shape), op.groups)
     if bias is not None:
         sums = sums + bias
-    return (_linear.finish(_linear.held(sums, sig.input(0)), _linear.channel_scales(sig), op.clamp, sig.outputs[0]),)
+    return (_linear.finish_layer(op, sig, _linear.held(sums, sig.input(0))),)

@@ -112,6 +112,11 @@ def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind:
     return to_elem(values, clamp, kind)
 
 
+def finish_layer(op: Any, sig: Signature, accumulators: Array) -> Array:
+    """What a convolution makes of its accumulators: `finish_once` where it says so, else `finish`."""
+    return (finish_once if op.exact_scale else finish)(accumulators, channel_scales(sig), op.clamp, sig.outputs[0])
+
+
 def finish_once(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:
     """Scale accumulators [..., O] by real (float64) scales, round once, halves away from zero, clamp to ``kind``.
 

@@ -32,6 +32,8 @@ class Conv2d(Op):
     int32 without scales: modulo 2**32.
     Integers: int32 accumulators that wrap, a Q31 multiplier and shift an output channel, gemmlowp's double rounding.
     int16: accumulators of 64 bits, the multiplier cut to 15 bits, one rounding, halves up.
+    With ``exact_scale`` both take the real ratio of scales and round once, halves away from zero (ONNX says what is to
+    be computed, and a rounding more at each layer, or 15 bits, ends some steps away).
     Source: TFLite CONV_2D, reference_integer_ops::ConvPerChannel; ONNX Conv.
     """
 
@@ -47,6 +49,7 @@ class Conv2d(Op):
     padding: Padding = (0, 0, 0, 0)
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
+    exact_scale: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """[N, OH, OW, O] with the input's element type."""
@@ -84,7 +87,7 @@ class Conv2d(Op):
         padded = pad_plane(x, self.padding, kind.zero_point).astype(dtype)
         sums = _linear.correlate(padded, weights.astype(dtype), self.stride, self.dilation, self.groups)
         accumulators = _linear.add_offsets(sums, bias, kind, np.asarray(weights.sum(axis=(1, 2, 3))))
-        return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
+        return (_linear.finish_layer(self, sig, accumulators),)
 
     def macs(self, sig: Signature) -> int:
         """Output size times kernel size."""

@@ -40,6 +40,7 @@ class Conv3d(Op):
     padding: tuple[int, int, int, int, int, int] = (0, 0, 0, 0, 0, 0)
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
+    exact_scale: bool = False
 
     def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
         """Depth, height and width, for shapes of input and weights."""

@@ -44,6 +44,7 @@ class DepthwiseConv2d(Op):
     padding: Padding = (0, 0, 0, 0)
     multiplier: int = 1
     clamp: tuple[float, float] = NO_CLAMP
+    exact_scale: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """[N, OH, OW, C * multiplier] with the input's element type."""
@@ -86,7 +87,7 @@ class DepthwiseConv2d(Op):
         padded = pad_plane(x, self.padding, kind.zero_point).astype(dtype)
         sums = self._correlate(padded, weights.astype(dtype))
         accumulators = _linear.add_offsets(sums, bias, kind, np.asarray(weights.sum(axis=(0, 1, 2))))
-        return (_linear.finish(accumulators, _linear.channel_scales(sig), self.clamp, sig.outputs[0]),)
+        return (_linear.finish_layer(self, sig, accumulators),)
 
     def macs(self, sig: Signature) -> int:
         """Output size times kernel size."""

@@ -50,6 +50,7 @@ class TransposeConv2d(Op):
     output_padding: Pair = (0, 0)
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
+    exact_scale: bool = False
 
     def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
         """Height and width, for shapes of input and weights."""
@@ -101,6 +102,7 @@ class TransposeConv3d(Op):
     output_padding: Triple = (0, 0, 0)
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
+    exact_scale: bool = False
 
     def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
         """Depth, height and width, for shapes of input and weights."""

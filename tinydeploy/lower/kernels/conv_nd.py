@@ -6,7 +6,7 @@ import math
 
 from tinydeploy.lower._contract import LowerContext, Offer
 from tinydeploy.lower._linear import linear
-from tinydeploy.lower._weighted import Layer
+from tinydeploy.lower._weighted import Layer, rounding
 from tinydeploy.ops.conv2d import Conv2d
 from tinydeploy.ops.conv3d import Conv3d
 from tinydeploy.ops.fully_connected import FullyConnected
@@ -25,7 +25,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
     x, weights = sig.input(0).shape, sig.input(1).shape
     if isinstance(op, Conv2d) and x[0] == 1 and linear(ctx, (0, 1, 2, 3)) is not None:
         return []
-    return Layer(ctx, "conv_nd", op.axes(x, weights), x[0], x[-1], weights[0], op.groups).offers()
+    return Layer(ctx, "conv_nd", op.axes(x, weights), x[0], x[-1], weights[0], op.groups, rounding(ctx)).offers()
 
 
 def _fully_connected(ctx: LowerContext) -> list[Offer]:
