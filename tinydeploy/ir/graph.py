@@ -74,6 +74,7 @@ class Graph:
     states: list[State] = dataclasses.field(default_factory=list)
     source: Source | None = None
     warnings: list[str] = dataclasses.field(default_factory=list)
+    _places: dict[str, int] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     def type(self, name: str) -> Type:
         """Type of a value."""
@@ -99,7 +100,15 @@ class Graph:
 
     def producer(self, name: str) -> Node | None:
         """The node that writes a value; None for inputs, constants and state reads."""
-        return next((node for node in self.nodes if name in node.outputs), None)
+        value = self.values.get(name)
+        if value is None or value.data is not None or name in self.inputs or any(s.read == name for s in self.states):
+            return None
+        place = self._places.get(name, -1)
+        if not (0 <= place < len(self.nodes) and name in self.nodes[place].outputs):
+            # Nodes are changed in place by everybody: what is remembered is checked, and found again if it is wrong.
+            self._places = {output: i for i, node in enumerate(self.nodes) for output in node.outputs}
+            place = self._places.get(name, -1)
+        return self.nodes[place] if place >= 0 else None
 
     def consumers(self, name: str) -> list[Node]:
         """The nodes that read a value, in order; a node that reads it twice is listed once."""
@@ -189,4 +198,5 @@ class Graph:
         twin.inputs, twin.outputs = list(self.inputs), list(self.outputs)
         twin.states = [copy.copy(state) for state in self.states]
         twin.warnings = list(self.warnings)
+        twin._places = {}
         return twin
