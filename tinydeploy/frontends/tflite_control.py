@@ -14,7 +14,7 @@ from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.frontends.tflite_importer import Variable
 from tinydeploy.ir import Array, State
 
-MAX_TRIPS = 4096
+MAX_TRIPS = 2048
 
 
 def _operands(call: Call, first: int = 0) -> list[str | Variable]:
