@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tinydeploy.errors import Problem, UnsupportedError
 from tinydeploy.ir import Array
 
+MAX_COUNT = 1 << 20  # elements of one axis
 MAX_TAPS = 1 << 22  # weights of one axis
 Reals = npt.NDArray[np.float64]
 
@@ -95,9 +96,9 @@ def weighted(
     scale = min(axis.scale, 1.0) if antialias else 1.0
     reach = 2 if cubic else 1
     first = math.floor(-reach / scale) + 1
+    if axis.count * (2 - 2 * first) > MAX_TAPS:
+        raise UnsupportedError(Problem("", f"mixes {2 - 2 * first} elements into each of {axis.count}", "fewer"))
     taps = np.arange(first, 2 - first)
-    if axis.count * len(taps) > MAX_TAPS:
-        raise UnsupportedError(Problem("", f"mixes {len(taps)} elements into each of {axis.count}", "fewer"))
     base = np.ceil(at) - 1  # an element that lies exactly at a place counts as the right one of the two around it
     distance = np.abs(taps[None] - (at - base)[:, None]) * scale
     weights = _cubic(distance, a) if cubic else np.clip(1 - distance, 0, 1)

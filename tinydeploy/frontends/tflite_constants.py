@@ -48,6 +48,8 @@ def _fill(call: Call) -> None:
 
 def _zeros_like(call: Call) -> None:
     kind = call.type(call.input(0))
+    if kind.size > MAX_ELEMENTS:
+        raise call.refuse(f"fills a tensor of shape {list(kind.shape)}", f"1 to {MAX_ELEMENTS} elements")
     call.emit_constant(np.full(kind.shape, 0 if kind.quant is None else kind.zero_point, kind.elem.dtype))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tinydeploy.frontends._geometry import MAX_INDICES
 from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.ir import Array, Elem, Type
 
@@ -137,6 +138,8 @@ def _dynamic_update_slice(call: Call) -> None:
 
 def _eye(call: Call, shape: tuple[int, ...]) -> str:
     """Where rows and columns of matrices meet, broadcast to their shape."""
+    if shape[-2] * shape[-1] > MAX_INDICES:
+        raise call.refuse(f"makes matrices of shape {list(shape[-2:])}", f"at most {MAX_INDICES} elements")
     return call.hold(np.eye(*shape[-2:], dtype=bool))
 
 

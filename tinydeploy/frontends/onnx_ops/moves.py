@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinydeploy.frontends._geometry import broadcast, reversal_indices, tile_steps
+from tinydeploy.frontends._geometry import MAX_INDICES, broadcast, reversal_indices, tile_steps
 from tinydeploy.frontends.onnx_call import Call, Results, normal_axis, refuse, translates
 
 
@@ -83,8 +83,8 @@ def reverse_sequence(call: Call) -> Results:
 def trilu(call: Call) -> Results:
     """The upper or lower triangle, zeros elsewhere. Source: ONNX Trilu-14."""
     shape = call.shape_of(0)
-    if len(shape) < 2:
-        raise refuse(f"its input has shape {list(shape)}", "matrices")
+    if len(shape) < 2 or shape[-2] * shape[-1] > MAX_INDICES:
+        raise refuse(f"its input has shape {list(shape)}", f"matrices of at most {MAX_INDICES} elements")
     (diagonal,) = call.integers(1, "k") or (0,)
     diagonal = max(-shape[-2], min(diagonal, shape[-1]))
     places = np.arange(shape[-1])[None] - np.arange(shape[-2])[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from tinydeploy.frontends._resize import Axis, nearest, weighted
+from tinydeploy.frontends._resize import MAX_COUNT, Axis, nearest, weighted
 from tinydeploy.frontends.onnx_call import Call, Results, normal_axis, refuse, translates
 from tinydeploy.frontends.onnx_ops.slicing import bordered
 from tinydeploy.ir import Elem
@@ -103,8 +103,9 @@ def _keep_aspect(axes: list[Axis], chosen: tuple[int, ...], policy: str) -> None
 def _resized(call: Call, axes: list[Axis], kernel: _Kernel) -> str:
     if kernel.mode not in ("nearest", "linear", "cubic") or (kernel.antialias and kernel.mode == "nearest"):
         raise refuse(f"mode {kernel.mode!r}", "nearest, linear or cubic; antialias not with nearest")
-    if min(axis.count for axis in axes) < 1:
-        raise refuse(f"makes {[axis.count for axis in axes]} elements", "at least 1 an axis")
+    counts = [axis.count for axis in axes]
+    if not 1 <= min(counts, default=1) <= max(counts, default=1) <= MAX_COUNT:
+        raise refuse(f"makes {counts} elements", f"1 to {MAX_COUNT} an axis")
     x = call.value(0)
     elem = call.type(x).elem
     if kernel.mode != "nearest" and elem is not Elem.F32:
