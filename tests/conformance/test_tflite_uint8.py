@@ -85,9 +85,7 @@ CASES = {
     "requantize": simple("QUANTIZE", [IMAGE], IMAGE, 0.11, 90),
     "leaky_relu": simple("LEAKY_RELU", [IMAGE], IMAGE, 0.06, 110, alpha=0.1),
     "resize_nearest": simple("RESIZE_NEAREST_NEIGHBOR", [IMAGE], [1, 9, 12, 3], 0.05, 120, constants=[[9, 12]]),
-    "resize_bilinear": simple("RESIZE_BILINEAR", [IMAGE], [1, 9, 12, 3], 0.05, 120, constants=[[9, 12]]),
     "space_to_depth": simple("SPACE_TO_DEPTH", [IMAGE], [1, 3, 3, 12], 0.05, 120, block_size=2),
-    "l2_normalization": simple("L2_NORMALIZATION", [[1, 6, 6, 4]], [1, 6, 6, 4], 1 / 128, 128, **NONE),
 }
 
 
