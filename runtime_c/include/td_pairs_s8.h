@@ -1,8 +1,8 @@
 /* td_pairs_s8.h - functions of two int8 elements with scales of their own, with broadcasting.
  *
- * td_prelu_s8                y = x >= 0 ? double_round(x * real) : double_round(x * slope * real'); td_requant.h
- * td_squared_difference_s8   both on a common scale, raised by 2^7; the square of their difference rescaled
- * td_div_s8                  the reciprocal of b comes from a table of Newton's results, quotients have double
+ * td_prelu_scaled_s8                y = x >= 0 ? double_round(x * real) : double_round(x * slope * real'); td_requant.h
+ * td_squared_difference_scaled_s8   both on a common scale, raised by 2^7; the square of their difference rescaled
+ * td_div_scaled_s8                  the reciprocal of b comes from a table of Newton's results, quotients have double
  * rounding; by 0: the largest or lowest number, 0 / 0 is 0 td_<comparison>_ranked     uint8_t, 0 or 1: tables give each
  * int8 of both operands its rank among all of them
  *
@@ -60,14 +60,14 @@ typedef struct {
     const uint16_t *b_rank;
 } td_ranked_params;
 
-void td_prelu_s8(const td_prelu_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out);
+void td_prelu_scaled_s8(const td_prelu_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out);
 
-void td_squared_difference_s8(const td_squared_difference_params *restrict p, const int8_t *a, const int8_t *b,
-                              int8_t *out);
+void td_squared_difference_scaled_s8(const td_squared_difference_params *restrict p, const int8_t *a, const int8_t *b,
+                                     int8_t *out);
 
 /* reciprocals: 256, by the bytes of int8 */
-void td_div_s8(const td_div_params *restrict p, const td_reciprocal *restrict reciprocals, const int8_t *a,
-               const int8_t *b, int8_t *out);
+void td_div_scaled_s8(const td_div_params *restrict p, const td_reciprocal *restrict reciprocals, const int8_t *a,
+                      const int8_t *b, int8_t *out);
 
 #define TD_RANKED(name)                                                                                                \
     void td_##name##_ranked(const td_ranked_params *restrict p, const int8_t *a, const int8_t *b, uint8_t *out)

@@ -36,7 +36,7 @@ TD_UNARY_F32(reciprocal);
 TD_UNARY_F32(floor);
 TD_UNARY_F32(ceil);
 TD_UNARY_F32(round);
-TD_UNARY_F32(clamp); /* a: low, b: high */
+TD_UNARY_F32(clip); /* a: low, b: high */
 TD_UNARY_F32(exp);
 TD_UNARY_F32(log);
 TD_UNARY_F32(log1p);

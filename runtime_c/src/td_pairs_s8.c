@@ -28,7 +28,7 @@ static inline int32_t td_prelu(const td_prelu_params *restrict p, int32_t x, int
     return td_narrow(y, p->zero_point);
 }
 
-void td_prelu_s8(const td_prelu_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out)
+void td_prelu_scaled_s8(const td_prelu_params *restrict p, const int8_t *a, const int8_t *b, int8_t *out)
 {
     TD_EACH_PAIR(int8_t, td_prelu(p, x - p->a_zero_point, y - p->b_zero_point))
 }
@@ -40,8 +40,8 @@ static inline int32_t td_square(const td_squared_difference_params *restrict p, 
     return td_narrow(td_multiply_double(gap * gap, p->multiplier, p->shift), p->zero_point);
 }
 
-void td_squared_difference_s8(const td_squared_difference_params *restrict p, const int8_t *a, const int8_t *b,
-                              int8_t *out)
+void td_squared_difference_scaled_s8(const td_squared_difference_params *restrict p, const int8_t *a, const int8_t *b,
+                                     int8_t *out)
 {
     TD_EACH_PAIR(int8_t, td_square(p, x - p->a_zero_point, y - p->b_zero_point))
 }
@@ -65,9 +65,9 @@ static inline int32_t td_quotient(const td_div_params *restrict p, const td_reci
                      p->zero_point);
 }
 
-void td_div_s8(const td_div_params *restrict p, const td_reciprocal *restrict reciprocals, const int8_t *a,
-               const int8_t *b,
-               int8_t *out){TD_EACH_PAIR(int8_t, td_quotient(p, &reciprocals[(uint8_t)y], x - p->a_zero_point))}
+void td_div_scaled_s8(const td_div_params *restrict p, const td_reciprocal *restrict reciprocals, const int8_t *a,
+                      const int8_t *b,
+                      int8_t *out){TD_EACH_PAIR(int8_t, td_quotient(p, &reciprocals[(uint8_t)y], x - p->a_zero_point))}
 
 #define TD_DEFINE_RANKED(name, relation)                                                                               \
     TD_RANKED(name)                                                                                                    \

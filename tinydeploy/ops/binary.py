@@ -87,6 +87,7 @@ class Div(Binary):
 
     name: ClassVar[str] = "div"
     takes: ClassVar[str] = "fsu"
+    quant: ClassVar[QuantRule] = QuantRule()
 
     def real(self, a: Array, b: Array) -> Array:
         """The quotient."""

@@ -50,7 +50,7 @@ class Clamp(Op):
         return (np.clip(x, x.dtype.type(low), x.dtype.type(high)),)
 
     def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """As td_clamp_f32."""
+        """As td_clip_f32."""
         return (limited(present(inputs, 0), (self.low, self.high)),)
 
     def integer_bounds(self, elem: Elem) -> tuple[int, int]:

@@ -19,15 +19,15 @@ def offers(ctx: LowerContext) -> list[Offer]:
         return table_offers(ctx) if source.quant is not None and result.quant is not None else []
     if not is_simple(source.elem) or source.elem is Elem.BOOL:
         return []
+    sources: tuple[str, ...]
     if source.elem is Elem.F32:
         params = Params("td_unary_params", (("size", source.size), ("a", float(op.low)), ("b", float(op.high))))
-        sources: tuple[str, ...] = ("td_unary_f32.c", "td_math.c")
+        function, sources = "td_clip_f32", ("td_unary_f32.c", "td_math.c")
     else:
         # The C struct holds the bounds modulo 2**64.
         low, high = ((bound + 2**63) % 2**64 - 2**63 for bound in op.integer_bounds(source.elem))
         params = Params("td_clamp_int_params", (("size", source.size), ("low", low), ("high", high)))
-        sources = ("td_unary_int.c",)
-    function = f"td_clamp_{suffix(source.elem)}"
+        function, sources = f"td_clamp_{suffix(source.elem)}", ("td_unary_int.c",)
     return [
         Offer(
             kernel=function[3:],

@@ -63,7 +63,7 @@ def _prelu(sig: Signature) -> _Made:
         ("low_shift", below[1]),
         ("zero_point", sig.outputs[0].zero_point),
     )
-    return "prelu_s8", "td_prelu_params", fields, (), 25
+    return "prelu_scaled_s8", "td_prelu_params", fields, (), 25
 
 
 def _squared_difference(sig: Signature) -> _Made:
@@ -79,7 +79,7 @@ def _squared_difference(sig: Signature) -> _Made:
         ("shift", square[1]),
         ("zero_point", sig.outputs[0].zero_point),
     )
-    return "squared_difference_s8", "td_squared_difference_params", fields, (), 50
+    return "squared_difference_scaled_s8", "td_squared_difference_params", fields, (), 50
 
 
 def _div(sig: Signature) -> _Made | None:
@@ -95,7 +95,7 @@ def _div(sig: Signature) -> _Made | None:
         ("multiplier", multiplier),
         ("zero_point", sig.outputs[0].zero_point),
     )
-    return "div_s8", "td_div_params", fields, (Table("reciprocals", "td_reciprocal", table),), 70
+    return "div_scaled_s8", "td_div_params", fields, (Table("reciprocals", "td_reciprocal", table),), 70
 
 
 def _compared(sig: Signature, name: str) -> _Made:
