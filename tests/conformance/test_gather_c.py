@@ -5,6 +5,7 @@ import numpy as np
 from tests.conformance.harness import check, one_node
 from tinydeploy.ir import Elem, Quant, Type
 from tinydeploy.ops.broadcast_to import BroadcastTo
+from tinydeploy.ops.dynamic_update_slice import DynamicUpdateSlice
 from tinydeploy.ops.gather import Gather, GatherElements, GatherNd
 from tinydeploy.ops.one_hot import OneHot
 from tinydeploy.ops.scatter import REDUCTIONS, ScatterElements, ScatterNd
@@ -77,6 +78,15 @@ def repeat_cases(rng):
     return [case for case in cases if case.label != "tile (1, 1, 1)"]
 
 
+def update_cases(rng):
+    cases = []
+    for elem in (Elem.S8, Elem.S16, Elem.F32, Elem.S64):
+        for wide in (Elem.S32, Elem.S64):
+            inputs = [Type((3, 4, 5), elem), Type((2, 4, 3), elem), (3,)]
+            cases += indexed(rng, f"update {elem.value}", DynamicUpdateSlice(), inputs, 2, 2, wide)
+    return cases
+
+
 def one_hot_cases(rng):
     cases = []
     for elem in (Elem.BOOL, Elem.S16, Elem.F32, Elem.S64):
@@ -96,4 +106,4 @@ def test_scatter(tmp_path):
 
 def test_repeat_and_one_hot(tmp_path):
     rng = np.random.default_rng(3)
-    check([*repeat_cases(rng), *one_hot_cases(rng)], tmp_path)
+    check([*repeat_cases(rng), *one_hot_cases(rng), *update_cases(rng)], tmp_path)

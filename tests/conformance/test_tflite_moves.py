@@ -111,6 +111,7 @@ MOVES = {
         {"half_pixel_centers": True},
     ),
     "update slice": ("DYNAMIC_UPDATE_SLICE", [X, (2, 1, 2, 5), ints(0, 1, 2, 0)], [X], {}),
+    "update computed": ("DYNAMIC_UPDATE_SLICE", [X, (2, 1, 2, 5), ((4,), "int32")], [X], {}),
     "set_diag": ("MATRIX_SET_DIAG", [(2, 3, 3), (2, 3)], [(2, 3, 3)], {}),
     "diag": ("MATRIX_DIAG", [(2, 3)], [(2, 3, 3)], {}),
 }

@@ -114,6 +114,9 @@ def _one_hot(call: Call) -> None:
 
 def _dynamic_update_slice(call: Call) -> None:
     x, update = call.type(call.input(0)), call.type(call.input(1))
+    if call.data(2) is None:
+        call.emit("dynamic_update_slice", (call.input(0), call.input(1), _indices(call, 2)))
+        return
     start = call.integers(2, "the start")
     if len(start) != x.rank or update.rank != x.rank or any(u > d for u, d in zip(update.shape, x.shape, strict=True)):
         raise call.damaged(f"puts {update} at {start} of {x}")
