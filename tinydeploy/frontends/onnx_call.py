@@ -239,9 +239,8 @@ class Call:
                 raise refuse(f"computes {operator} on quantised integers", rule)
             moved = quants.pop()
             if operator == "pad":  # the file's value is an integer, ours a real number
-                op = dataclasses.replace(
-                    op, value=moved.scale[0] * (attributes.get("value", 0.0) - moved.zero_point[0])
-                )
+                real = moved.scale[0] * (attributes.get("value", 0.0) - moved.zero_point[0])
+                op = make(operator, **{**attributes, "value": real})
         outputs = self.builder.node(op, inputs, stem=stem, origin=self.node.origin)
         for name in outputs if moved is not None else ():
             value = self.builder.graph.values[name]

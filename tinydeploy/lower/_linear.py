@@ -49,8 +49,10 @@ def linear(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Rounding
 
     ``weights_first``: order of the weight tensor's axes that puts outputs first; the rest is flattened.
     Not applicable: other types, weights that are no constants or leave int8 when centred, more than 2**16 terms,
-    rounding "once" where sums may leave int32.
+    rounding "once" where sums may leave int32. A convolution that rounds once is taken where one shift will do.
     """
+    if getattr(ctx.node.op, "exact_scale", False):
+        rounding = "once"
     key = ("linear", weights_first, rounding)
     if key not in ctx.memo:
         ctx.memo[key] = _linear_of(ctx, weights_first, rounding)
@@ -74,6 +76,8 @@ def _linear_of(ctx: LowerContext, weights_first: tuple[int, ...], rounding: Roun
         return None
     scaling = _scaling(ctx, centred, bias, rounding)
     requant = requantise.solve(scaling)
+    if requant is not None and getattr(ctx.node.op, "exact_scale", False) and not requant.affine:
+        return None
     return None if requant is None else Linear(centred, scaling, requant)
 
 

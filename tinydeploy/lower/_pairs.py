@@ -30,6 +30,8 @@ def requant(lin: Linear) -> Requant | None:
     records = affine_records(s, SHIFT)
     if records is not None:
         return Requant("affine", records, SHIFT, f"affine, shift {32 + SHIFT}, proved")
+    if s.rounding == "once":
+        return None
     right = np.where(s.multiplier == 0, 31, -s.shift)
     if (right < 1).any() or (np.maximum(-s.low, s.high) + np.abs(s.bias)).max(initial=0) >= 2**30:
         return None

@@ -18,7 +18,9 @@ _FOLD = (
 Stages = tuple[tuple[str, ...], ...]
 SHAPING: Stages = (
     _FOLD,
+    ("fold_qdq", *_FOLD),  # transposes are out of the way of dequantize and quantize, clamps are in their operators
     ("expand_batch_norm", *_FOLD),  # only now is it certain that nothing takes them up
+    ("widen_weights",),
 )
 FINAL: Stages = (("drop_channels",),)  # quantising shows more of them, so that it runs again after that
 STAGES: Stages = (*SHAPING, *FINAL)

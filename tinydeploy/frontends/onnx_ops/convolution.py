@@ -117,6 +117,9 @@ def without_zero_point(call: Call, index: int, zero_index: int, shape: Sizes) ->
     if call.type(x).elem not in (Elem.S8, Elem.U8):
         raise refuse(f"input {index} is {call.type(x).elem.value}", "int8 or uint8")
     x = call.emit("cast", x, elem=Elem.S32)
+    computed = call.sources[zero_index] if call.has(zero_index) else None
+    if isinstance(computed, str) and call.type(computed).size == 1:
+        return call.emit("sub", x, call.emit("cast", call.reshape(computed, ()), elem=Elem.S32))
     zero = call.optional(zero_index, f"zero point of input {index}")
     if zero is None or not zero.any():
         return x
