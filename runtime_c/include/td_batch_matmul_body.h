@@ -11,15 +11,30 @@
 TD_INLINE void td_matmul_columns(const td_matmul_shape *restrict g, const td_done *restrict done, const TD_X *a,
                                  const TD_X *b, int32_t columns, TD_X *out)
 {
-    TD_SUM sum[4] = {0, 0, 0, 0};
-    for (const TD_X *const end = a + g->terms; a != end; a++, b += g->columns) {
-        for (int32_t j = 0; j < columns; j++) {
-            sum[j] = TD_MAC(done, sum[j], *a, b[j]);
+    const TD_X *const end = a + g->terms;
+    const int32_t step = g->columns;
+    TD_SUM s0 = 0;
+    if (columns == 1) {
+        for (; a != end; a++, b += step) {
+            s0 = TD_MAC(done, s0, *a, b[0]);
         }
+        out[0] = td_finish(done, s0);
+        return;
     }
-    for (int32_t j = 0; j < columns; j++) {
-        out[j] = td_finish(done, sum[j]);
+    TD_SUM s1 = 0;
+    TD_SUM s2 = 0;
+    TD_SUM s3 = 0;
+    for (; a != end; a++, b += step) {
+        const TD_X v = *a;
+        s0 = TD_MAC(done, s0, v, b[0]);
+        s1 = TD_MAC(done, s1, v, b[1]);
+        s2 = TD_MAC(done, s2, v, b[2]);
+        s3 = TD_MAC(done, s3, v, b[3]);
     }
+    out[0] = td_finish(done, s0);
+    out[1] = td_finish(done, s1);
+    out[2] = td_finish(done, s2);
+    out[3] = td_finish(done, s3);
 }
 
 static TD_X *td_matmul_one(const td_matmul_shape *restrict g, const td_done *restrict done, const TD_X *a,
