@@ -64,6 +64,9 @@ MOVES = [
     case("Trilu", (3, 4), upper=0),
     case("Trilu", (2, 4, 3), np.asarray(-1)),
     case("CenterCropPad", X, ints(6, 3), axes=[1, 3], opset=18),
+    case("Col2Im", (2, 12, 12), ints(4, 5), ints(2, 2), opset=18),
+    case("Col2Im", (1, 12, 9), ints(5, 6), ints(2, 3), opset=18, strides=[2, 2], pads=[1, 0, 0, 1]),
+    case("Col2Im", (1, 8, 12), ints(5, 6), ints(2, 2), opset=18, dilations=[2, 2]),
     case("Split", (2, 7), opset=18, outputs=3, axis=1, num_outputs=3),
 ]
 TRANSFORMS = ("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tinydeploy.frontends._geometry import MAX_INDICES, broadcast, reversal_indices, tile_steps
 from tinydeploy.frontends.onnx_call import Call, Results, normal_axis, refuse, translates
+from tinydeploy.frontends.onnx_ops.slicing import cut
 
 
 @translates("Expand")
@@ -92,3 +95,38 @@ def trilu(call: Call) -> Results:
     x = call.value(0)
     zero = call.hold(np.zeros((), call.type(x).elem.dtype))
     return (call.emit("select", call.hold(kept), x, zero),)
+
+
+@translates("Col2Im")
+def col2im(call: Call) -> Results:
+    """Sums of overlapping blocks: additions at constant places, then the border is cut off. Source: ONNX Col2Im-18."""
+    shape, image, block = call.shape_of(0), call.integers(1, "image_shape"), call.integers(2, "block_shape")
+    if len(shape) != 3 or not image or not block or len(image) != len(block) or min(*image, *block) < 1:
+        raise refuse(f"its input has shape {list(shape)}, images {image}, blocks {block}", "[N, C * block, L]")
+    rank = len(image)
+    strides, dilations = call.attribute("strides", (1,) * rank), call.attribute("dilations", (1,) * rank)
+    pads = call.attribute("pads", (0,) * (2 * rank))
+    grown = tuple(d + pads[i] + pads[rank + i] for i, d in enumerate(image))
+    counts = [
+        (d - (k - 1) * step - 1) // stride + 1
+        for d, k, step, stride in zip(grown, block, dilations, strides, strict=True)
+    ]
+    channels = shape[1] // math.prod(block)
+    if min(pads) < 0 or shape[1] % math.prod(block) or math.prod(counts) != shape[2] or math.prod(grown) > MAX_INDICES:
+        raise refuse(f"{shape[2]} blocks {list(block)} in images {list(grown)}", "whole channels, a column a block")
+    places = np.zeros((1,) * (2 * rank), np.int64)
+    for i in range(rank):
+        axis = np.arange(block[i])[:, None] * dilations[i] + np.arange(counts[i]) * strides[i]
+        step = math.prod(grown[i + 1 :])
+        sizes = {i: block[i], rank + i: counts[i]}
+        places = places + step * axis.reshape([sizes.get(j, 1) for j in range(2 * rank)])
+    rows = shape[0] * channels
+    columns = call.reshape(call.value(0), (rows, math.prod(block) * shape[2]))
+    if rows * math.prod(grown) > 1 << 26 or rows * places.size > 1 << 22:
+        raise refuse(f"makes {rows} images {list(grown)}", "fewer")
+    zeros = call.hold(np.zeros((rows, math.prod(grown)), np.float32))
+    indices = call.hold(np.broadcast_to(places.reshape(1, -1), (rows, places.size)).astype(np.int32))
+    y = call.emit("scatter_elements", zeros, indices, columns, axis=1, reduction="add")
+    y = call.reshape(y, (shape[0], channels, *grown))
+    ends = [range(pads[i], pads[i] + image[i]) for i in range(rank)]
+    return (cut(call, y, [range(shape[0]), range(channels), *ends]),)
