@@ -57,7 +57,7 @@ def _weighted(rng: np.random.Generator, label: str, op: Op, x: tuple[int, ...], 
         content[:] = 127
     per_channel = rng.random() < 0.7
     scales = np.exp(rng.uniform(-5, -2, outputs if per_channel else 1))
-    source = s16(x, _scale(rng, 1e-5, 1e-2), 0 if rng.random() < 0.8 else int(rng.integers(-300, 300)))
+    source = s16(x, _scale(rng, 1e-5, 1e-2), 0 if rng.random() < 0.7 else int(rng.integers(-32768, 32768)))
     quant = Quant.per_channel(scales, axis) if per_channel else Quant.per_tensor(scales[0])
     reach = source.scale * float(scales.max()) * 127 * 32768 * np.sqrt(terms)
     out = Quant.per_tensor(reach / 32768 * _scale(rng, 0.05, 3), int(rng.choice([0, 0, 0, 77])))
@@ -101,8 +101,8 @@ def binary(rng: np.random.Generator, number: int) -> Case:
     shapes = [((1, 4, 3, 5), (1, 4, 3, 5)), ((2, 3, 7), (7,)), ((5,), (2, 1, 5)), ((2, 3, 1), (2, 1, 4)), ((), (3,))]
     a, b = shapes[int(rng.integers(len(shapes)))]
     first, second = s16(a, _scale(rng, 1e-6, 1e-2)), s16(b, _scale(rng, 1e-6, 1e-2))
-    if rng.random() < 0.2:
-        first = s16(a, first.scale, int(rng.integers(-9, 9)))
+    if rng.random() < 0.3 and kind is not Mul:
+        first = s16(a, first.scale, int(rng.choice([-32768, 32767, 5])))
     largest = first.scale * second.scale * 32768 if kind is Mul else first.scale + second.scale
     held = (second, rng.integers(-32768, 32768, b).astype(np.int16)) if rng.random() < 0.3 else second
     out = Quant.per_tensor(largest * _scale(rng, 0.3, 3))

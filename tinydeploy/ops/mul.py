@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Type
+from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.ops import _binary, _linear
 from tinydeploy.ops._elementwise import limited
 from tinydeploy.ops._op import NO_CLAMP, Arrays, Op, QuantRule, Rule, Signature, Types, present
+
+
+def _product_fits(_: Any, inputs: Types) -> bool:
+    kinds = [kind for kind in inputs if kind is not None and kind.elem is Elem.S16 and kind.quant is not None]
+    return all(kind.zero_point == 0 for kind in kinds)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +27,10 @@ class Mul(Op):
     """
 
     name: ClassVar[str] = "mul"
-    rules: ClassVar[tuple[Rule, ...]] = _binary.RULES
+    rules: ClassVar[tuple[Rule, ...]] = (
+        *_binary.RULES,
+        Rule("quantised int16 has no zero point, so that products fit into 32 bits", _product_fits),
+    )
     quant: ClassVar[QuantRule] = QuantRule()
 
     clamp: tuple[float, float] = NO_CLAMP
