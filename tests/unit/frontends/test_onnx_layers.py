@@ -197,3 +197,28 @@ def test_an_equation_that_is_none(equation, words, tmp_path) -> None:
     path = save(model([node], dict.fromkeys(names, (3, 3)), ["y"]), tmp_path)
     with pytest.raises(TinydeployError, match=words):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "weights", "ours"),
+    [
+        ("ConvTranspose", (1, 3, 5, 4), (3, 4, 3, 3), "transpose_conv2d"),
+        ("ConvTranspose", (1, 3, 3, 4, 3), (3, 4, 2, 2, 2), "transpose_conv3d"),
+        ("Conv", (1, 3, 4, 5, 4), (4, 3, 2, 2, 2), "conv3d"),
+    ],
+)
+def test_what_follows_goes_into_the_weights(kind, x, weights, ours, tmp_path) -> None:
+    from onnx import helper
+
+    from tests.unit.frontends.onnx_build import operators
+
+    nodes = [
+        helper.make_node(kind, ["x", "w", "b"], ["y"]),
+        helper.make_node("BatchNormalization", ["y", "gamma", "beta", "mean", "variance"], ["z"]),
+        helper.make_node("Relu", ["z"], ["out"]),
+    ]
+    names = ("b", "gamma", "beta", "mean", "variance")
+    constants = {"w": floats(*weights), **{name: np.abs(floats(4)) + 0.1 for name in names}}
+    _, optimised = check(model(nodes, {"x": x}, ["out"], constants), tmp_path)
+    assert operators(optimised) == ["transpose", ours, "transpose"]
+    assert optimised.nodes[1].op.clamp == (0.0, float("inf"))
