@@ -5,6 +5,8 @@ import pytest
 
 from tests.conformance.tf_models import Spec, agree, imported, litert, random_feeds
 from tests.unit.frontends.tflite_build import TfliteModel
+from tinydeploy import passes
+from tinydeploy.lower import lower, target_for
 from tinydeploy.ops.execute import run_integer
 
 ANY = ("float32", "int8", "int32")
@@ -245,3 +247,16 @@ def test_scatter(elem):
 def test_embedding():
     table = np.arange(20, dtype="f4").reshape(5, 4)
     agree(*model("EMBEDDING_LOOKUP", "float32", [((3,), "int32"), table], [(3, 4)]))
+
+
+def test_concatenation_of_int16_scales():
+    """Each input is brought to the output's scale; LiteRT copies integers as they are. PITFALLS: TF#36058."""
+    made = TfliteModel()
+    a, b = made.tensor((1, 3), "int16", scale=0.1), made.tensor((1, 2), "int16", scale=0.05)
+    y = made.tensor((1, 5), "int16", scale=0.2)
+    made.op("CONCATENATION", [a, b], [y], version=2, axis=1)
+    graph = imported(made.to_bytes([a, b], [y]))
+    feeds = {graph.inputs[0]: np.array([[[10, -20, 300]]]), graph.inputs[1]: np.array([[[-40, 400]]])}
+    (have,) = run_integer(graph, feeds).values()
+    np.testing.assert_array_equal(have, [[[5, -10, 150, -10, 100]]])
+    assert [low.offer.kernel for low in lower(passes.optimise(graph), target_for("host"))][-1] == "copy_blocks"

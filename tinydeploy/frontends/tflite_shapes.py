@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from tinydeploy.frontends.tflite_call import Call
-from tinydeploy.ir.types import dequantise
+from tinydeploy.ir.types import Type, dequantise
 
 
 def _reshape_to(call: Call, shape: tuple[int, ...]) -> None:
@@ -79,7 +79,17 @@ def _concatenation(call: Call) -> None:
         raise call.damaged("has no input")
     if int(call.option("activation")):
         raise call.refuse("has a fused activation", "CONCATENATION has none")
-    call.emit("concat", names, axis=call.axis(int(call.option("axis")), call.type(names[0]).rank))
+    axis, kind = call.axis(int(call.option("axis")), call.type(names[0]).rank), call.output_type()
+    if kind.quant is not None and kind.elem.bits > 8:  # bytes are rescaled while they are moved
+        names = tuple(_rescaled(call, name, kind) for name in names)
+    call.emit("concat", names, axis=axis)
+
+
+def _rescaled(call: Call, name: str, kind: Type) -> str:
+    """``name`` in the quantisation of ``kind``. LiteRT copies int16 whatever its scale, which is no concatenation."""
+    if call.type(name).quant == kind.quant or call.type(name).elem is not kind.elem:
+        return name
+    return call.between("quantize", (name,), kind.quant, elem=kind.elem)
 
 
 def _split_axis(call: Call, x: int, index: int) -> tuple[int, int]:
