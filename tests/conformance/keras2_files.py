@@ -29,11 +29,11 @@ def main(folder: Path) -> None:
         try:
             model, arrays = keras_cases.build(keras, text, shapes), keras_cases.feeds(shapes)
             expected = keras_cases.outputs(model, arrays)
-        except Exception as error:  # a configuration that this version does not have
-            entry["error"] = f"{type(error).__name__}: {str(error)[:200]}"
-        else:
             model.save(folder / f"{number}.keras")
             model.save(folder / f"{number}.h5")
+        except Exception as error:  # a configuration that this version does not have, or cannot save
+            entry["error"] = f"{type(error).__name__}: {str(error)[:200]}"
+        else:
             named = {f"x{i}": array for i, array in enumerate(arrays)}
             named.update({f"y{i}": array for i, array in enumerate(expected)})
             np.savez(folder / f"{number}.npz", **named)

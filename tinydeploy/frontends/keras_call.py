@@ -110,7 +110,7 @@ class Call:
         self.config = layer.config
         self.args = list(args)
         self.kwargs = {key: value for key, value in kwargs.items() if value is not None}
-        self.operands = [item for arg in args for item in (arg if isinstance(arg, list) else [arg])]
+        self.operands = flat(self.args)
 
     def refuse(self, what: str, rule: str = "", hint: str = "") -> UnsupportedError:
         """An error for something the file may ask for but we do not do."""

@@ -167,17 +167,23 @@ def _array(config: dict[str, Any]) -> np.ndarray[Any, Any]:
 
 def _old(node: list[Any]) -> tuple[list[Any], dict[str, Any]]:
     """A call as Keras 2 writes it: a tensor, or a list of tensors, each with the same other arguments."""
-    single = bool(node) and isinstance(node[0], str)
-    args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    for item in [node] if single else node:
-        if isinstance(item, list) and len(item) >= 3 and item[0] == "_CONSTANT_VALUE":
-            args.append(_value(item[2]))
-        else:
-            args.append(history(item))
-        extra = _dict(item[3] if len(item) > 3 else None)
-        kwargs.update({str(key): _old_value(part) for key, part in extra.items()})
+    single = bool(node) and isinstance(node[0], str)
+    args = [_old_tensor(item, kwargs) for item in ([node] if single else node)]
     return [args] if len(args) > 1 else args, kwargs
+
+
+def _old_tensor(item: object, kwargs: dict[str, Any], depth: int = 0) -> Any:
+    """A tensor, a number, or a list of them; other arguments are added to ``kwargs``."""
+    if isinstance(item, list) and item and isinstance(item[0], list) and depth < MAX_DEPTH:
+        return [_old_tensor(part, kwargs, depth + 1) for part in item]
+    found = history(item) if not (isinstance(item, list) and item[:1] == ["_CONSTANT_VALUE"]) else None
+    assert isinstance(item, list)
+    extra = _dict(item[3] if len(item) > 3 else None)
+    kwargs.update({str(key): _old_value(part) for key, part in extra.items()})
+    if found is None and len(item) < 3:
+        raise Unreadable(f"{str(item)[:80]} holds no number")
+    return found or _value(item[2])
 
 
 def _old_value(item: object, depth: int = 0) -> Any:

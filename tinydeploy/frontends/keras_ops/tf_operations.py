@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinydeploy.frontends.keras_call import OPERATIONS, Call, Layer, layer
+import numpy as np
+
+from tinydeploy.frontends.keras_call import OPERATIONS, Call, Layer, Tensor, flat, layer
 
 # The function's name in the file: the operation, and the arguments that have other names in it.
 _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
@@ -17,6 +19,8 @@ _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "math.truediv": ("TrueDivide", {}),
     "math.maximum": ("Maximum", {}),
     "math.minimum": ("Minimum", {}),
+    "math.floordiv": ("FloorDivide", {}),
+    "compat.v1.floor_div": ("FloorDivide", {}),
     "math.pow": ("Power", {}),
     "math.negative": ("Negative", {}),
     "math.abs": ("Absolute", {}),
@@ -77,11 +81,21 @@ def _function(call: Call) -> Any:
         raise call.refuse(f"is the TensorFlow function {name[:80]!r}", f"functions are {', '.join(sorted(_FUNCTIONS))}")
     operation, renamed = _FUNCTIONS[name]
     kwargs = {renamed.get(key, key): value for key, value in call.kwargs.items() if key != "name"}
-    operands = [*call.args, *(kwargs.pop(key) for key in _OPERANDS if key in kwargs)]
+    operands = [*call.args, *(_numbers(call, kwargs.pop(key)) for key in _OPERANDS if key in kwargs)]
     other = sorted(key for key, value in kwargs.items() if key not in _OBEYED and value is not False)
     if other:
         raise call.refuse(f"calls {name} with {', '.join(other)[:80]}", f"of these, {', '.join(_OBEYED)} are obeyed")
     return _as(call, operation, operands, kwargs)
+
+
+def _numbers(call: Call, value: Any) -> Any:
+    """An operand; a list that holds no tensor is an array of numbers."""
+    if not isinstance(value, list) or any(isinstance(leaf, Tensor) for leaf in flat(value)):
+        return value
+    try:
+        return np.asarray(value, np.float32)
+    except (ValueError, TypeError, OverflowError):
+        raise call.damaged(f"is called with {str(value)[:80]}, not numbers") from None
 
 
 @layer("SlicingOpLambda")
