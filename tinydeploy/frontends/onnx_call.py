@@ -107,7 +107,7 @@ class Origins:
     """Which constants were integers in the file, so that operators can keep them so. Names are those of the file.
 
     ``scales``: of a tensor without zero points, one or one an index of some axis; ``held``: by constant of the graph,
-    the tensor it was made from. ``narrow``: element types of less than 8 bits, of tensors that are held in 8.
+    the tensor it was made from. ``narrow``: element types of tensors that are held in another (int4, float16 ...).
     """
 
     scales: dict[str, Array] = dataclasses.field(default_factory=dict)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import checked_shape, short
-from tinydeploy.frontends.onnx_tensors import WIDENED, array, checked_rank, narrow_type, sparse
+from tinydeploy.frontends.onnx_tensors import WIDENED, array, checked_rank, held_otherwise, sparse
 from tinydeploy.ir import Array, Elem
 
 DEFAULT_DOMAINS = ("", "ai.onnx")
@@ -63,7 +63,7 @@ class RawInput:
 class RawGraph:
     """A graph: the model's, one in an attribute (a branch, a loop's body), or the body of a function.
 
-    ``narrow``: element types of less than 8 bits, by constant; they are held in 8.
+    ``narrow``: element types in the file, by constant, where the array has another (int4 in int8, float16 in float32).
     """
 
     nodes: tuple[RawNode, ...]
@@ -103,7 +103,7 @@ def raw_graph(proto: Any, where: str, depth: int = 0) -> RawGraph:
         constants[name] = sparse(tensor, f"{where}: tensor {short(name)!r}")
     inputs = tuple(entry.name for entry in proto.input if entry.name not in constants)
     nodes = tuple(_node(node, where, depth) for node in sorted_nodes(proto, where))
-    small = {t.name: narrow_type(t) for t in proto.initializer}
+    small = {t.name: held_otherwise(t) for t in proto.initializer}
     outputs = tuple(entry.name for entry in proto.output)
     return RawGraph(nodes, inputs, outputs, constants, {name: kind for name, kind in small.items() if kind})
 

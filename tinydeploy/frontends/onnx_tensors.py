@@ -60,14 +60,13 @@ def array(tensor: Any, where: str) -> Array:
     raise UnsupportedError(Problem(where, f"holds {name}", "numbers or bool", "remove it from the model"))
 
 
-def narrow_type(tensor: Any) -> str:
-    """ONNX's name of an element type of less than 8 bits, else an empty text."""
+def held_otherwise(tensor: Any) -> str:
+    """ONNX's name of an element type that `array` holds in another, else an empty text."""
     from onnx import TensorProto
 
-    name = (
-        TensorProto.DataType.Name(tensor.data_type).lower() if tensor.data_type in TensorProto.DataType.values() else ""
-    )
-    return name if name in _NARROW else ""
+    known = tensor.data_type in TensorProto.DataType.values()
+    name = TensorProto.DataType.Name(tensor.data_type).lower() if known else ""
+    return "" if name in (*_KNOWN, "float") else name
 
 
 def sparse(tensor: Any, where: str) -> Array:

@@ -11,7 +11,12 @@ from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, co
 
 def _same_width(op: Any, inputs: Types) -> bool:
     x = optional(inputs, 0)
-    return x is not None and x.elem.bits == op.elem.bits and Elem.BOOL not in (x.elem, op.elem)
+    return (
+        x is not None
+        and x.elem.dtype.itemsize == op.elem.dtype.itemsize
+        and Elem.S4 not in (x.elem, op.elem)
+        and op.elem is not Elem.BOOL
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +24,7 @@ class Bitcast(Op):
     """The bits of x read as ``elem``, which is as wide. Source: ONNX BitCast-26, TFLite BITCAST."""
 
     name: ClassVar[str] = "bitcast"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), Rule("elem is as wide as the input and not bool", _same_width))
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), Rule("elem is as wide as the input, and not bool", _same_width))
     quant: ClassVar[QuantRule] = QuantRule(integer=False)
 
     elem: Elem = Elem.F32

@@ -137,6 +137,9 @@ def where(call: Call) -> Results:
 def cast_like(call: Call) -> Results:
     """The element type of another tensor. Source: ONNX CastLike-19."""
     call.ignore("saturate", "round_mode")
+    stored = call.origins.narrow.get(call.node.inputs[1])
+    if stored:
+        raise refuse(f"makes elements of type {stored}", "float32, integers of 8 to 64 bits or bool")
     x, elem = call.value(0), call.type(call.value(1)).elem
     return (x if elem is call.type(x).elem else call.emit("cast", x, elem=elem),)
 
@@ -157,7 +160,7 @@ def identity(call: Call) -> Results:
 def dropout(call: Call) -> Results:
     """In inference the input itself, and a mask that keeps everything. Source: ONNX Dropout-13."""
     call.ignore("ratio", "seed", "is_test")
-    training = call.optional(2, "training_mode")
-    if training is not None and training.any():
+    training, ratio = call.optional(2, "training_mode"), call.optional(1, "ratio")
+    if training is not None and training.any() and (ratio is None or ratio.any()):
         raise refuse("training_mode is set", "dropout in inference", "export with model.eval()")
     return call.value(0), np.ones(call.shape_of(0), np.bool_)
