@@ -21,6 +21,7 @@ from tinydeploy.passes._qdq import MOVES, ORDERED, Kind, bias_of, integers_of, o
 
 _FIXED = ("softmax", "log_softmax", "logistic", "tanh", "l2_normalize")
 _WEIGHTED = ("conv2d", "depthwise_conv2d", "transpose_conv2d", "fully_connected")
+_ASYMMETRIC = ("add", "sub", "mul", "mean")  # in 16 bits too
 _OTHERS = ("add", "sub", "mul", "mean", "leaky_relu", "hard_swish", "batch_matmul")
 
 
@@ -142,15 +143,17 @@ def _plain(graph: Graph, node: Node, target: Kind) -> bool:
 
     In 16 bits those stay in float: TFLite's tables with interpolation are tens of steps away from real numbers.
     """
-    wide = target[0] is Elem.S16
-    if all(graph.constant(name) is not None for name in node.inputs) or (wide and node.op.name in _FIXED):
+    wide, name = target[0] is Elem.S16, node.op.name
+    if all(graph.constant(name) is not None for name in node.inputs) or (wide and name in _FIXED):
         return False
     inputs = _activations(graph, node, target)
     own = target
-    if node.op.name in _FIXED:
+    if name in _FIXED:
         fixed = node.op.quant.fixed_output
         own = (target[0], Quant.per_tensor(*fixed))
-    if inputs is None or node.op.broken_rules(tuple(graph.type(name) for name in inputs)):
+    if inputs is None or (wide and name not in _ASYMMETRIC and any(graph.type(n).zero_point for n in inputs)):
+        return False
+    if node.op.broken_rules(tuple(graph.type(name) for name in inputs)):
         return False
     node.inputs = tuple(inputs)
     _finish(graph, node, own)
