@@ -104,7 +104,7 @@ def convert_options(command: Command) -> Command:
             [
                 click.option(
                     "--quantize",
-                    type=click.Choice(["int8"]),
+                    type=click.Choice(["float32", "int8"]),
                     default="int8",
                     show_default=True,
                     help="Level for float models; one that is quantised already keeps its own.",
