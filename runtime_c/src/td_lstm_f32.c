@@ -29,9 +29,11 @@ TD_INLINE void td_lstm(const td_lstm_params *restrict p, const float *x, td_matr
     for (int32_t i = 0; i < p->steps * p->batch; i++) {
         const int32_t sample = i % p->batch * size;
         for (int32_t row = 0; row < 4 * size; row++) {
-            float sum = p->bias != NULL ? p->bias[row] + p->bias[4 * size + row] : 0.0F;
-            sum = td_gate_sum(sum, x, w, row, p->inputs);
-            scratch[row] = td_gate_sum(sum, h + sample, r, row, size);
+            scratch[row] = p->bias != NULL ? p->bias[row] + p->bias[4 * size + row] : 0.0F;
+        }
+        for (int32_t row = 0; row < 4 * size; row += 4) {
+            td_gate_sums4(scratch + row, x, w, row, p->inputs);
+            td_gate_sums4(scratch + row, h + sample, r, row, size);
         }
         for (int32_t j = 0; j < size; j++) {
             td_lstm_unit(p, scratch, j, c + sample + j, h + sample + j);

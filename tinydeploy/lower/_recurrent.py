@@ -81,7 +81,7 @@ def recurrent_offer(
             tables=(*tables, *weights.tables, *starts),
             params=Params(f"td_{kernel.removesuffix('_f32')}_params", tuple(fields)),
             scratch_bytes=4 * scratch * hidden,
-            cost=Cost(5 * macs + 250 * steps * size, 8 * macs + 400 * steps * size),
+            cost=Cost(4 * macs + 250 * steps * size, 6 * macs + 400 * steps * size),
         )
     ]
 

@@ -58,6 +58,6 @@ def offers(ctx: LowerContext) -> list[Offer]:
             ),
             params=Params("td_sequence_lstm_params", tuple(fields)),
             scratch_bytes=8 * hidden,
-            cost=Cost(5 * macs + 500 * steps * size, 7 * macs + 700 * steps * size),
+            cost=Cost(4 * macs + 1200 * steps * size, 5 * macs + 1700 * steps * size),
         )
     ]
