@@ -11,6 +11,7 @@ from tests.conftest import SHARED, need_module, need_shared, need_tool
 from tinydeploy import pipeline
 from tinydeploy.ir import Elem
 from tinydeploy.ops.execute import run_integer
+from tinydeploy.validation.oracle import run_oracle
 
 LAYERS = sorted(path.name for path in (SHARED / "models" / "tflm" / "seanet_ops").glob("*.tflite"))
 NETWORKS = ("ad", "ic_resnet8", "kws", "sww", "vww")
@@ -128,3 +129,68 @@ def test_a_network_on_an_emulated_core(name, tmp_path):
     samples = pipeline.evaluation_data(opened, None, random_samples=1)
     result = pipeline.validate(opened, "mps2-an386", samples, profile=False)
     assert result["bit_exact"]
+
+
+def qdq(name):
+    return need_shared("models", "ort_quantised", f"{name}_qdq_int16act.onnx")
+
+
+@pytest.mark.parametrize("name", ["ic_resnet8", "kws"])
+def test_sixteen_bit_qdq_is_near_onnx_runtime(name):
+    """uint16 activations with zero points: all layers in integers, softmax in float.
+
+    ONNX Runtime computes each layer in float32, where the order of sums decides which way a tie falls; nine layers
+    later that is some tens of the 65,535 steps of a probability. Layer by layer it is one step, as the next test shows.
+    """
+    need_module("onnxruntime")
+    graph = pipeline.optimise(pipeline.load(qdq(name)))
+    between = [node.op.name for node in graph.nodes if graph.type(node.outputs[0]).elem is Elem.F32]
+    assert set(between) == {"dequantize", "reshape", "softmax"}
+    kind = graph.type(graph.inputs[0])
+    file, key, _ = DATA[name]
+    x = np.load(need_shared("data", file))[key][:12].astype(np.float32).reshape(-1, *kind.shape)
+    ours = run_integer(graph, {graph.inputs[0]: x})[graph.outputs[0]]
+    theirs = run_oracle(qdq(name), {graph.inputs[0]: x})[0].reshape(ours.shape)
+    assert np.abs(ours - theirs).max() < 1e-3
+    np.testing.assert_array_equal(ours.argmax(axis=-1), theirs.argmax(axis=-1))
+
+
+@pytest.mark.parametrize("name", ["ic_resnet8", "kws"])
+def test_every_sixteen_bit_layer_is_within_a_step_of_real_numbers(name):
+    """Each integer layer on its own inputs, against the same in float64."""
+    graph = pipeline.optimise(pipeline.load(qdq(name)))
+    layers = [
+        node for node in graph.nodes if graph.type(node.outputs[0]).quant is not None and node.op.name != "quantize"
+    ]
+    kind = graph.type(graph.inputs[0])
+    file, key, _ = DATA[name]
+    x = np.load(need_shared("data", file))[key][:2].astype(np.float32).reshape(-1, *kind.shape)
+    values = run_integer(graph, {graph.inputs[0]: x}, keep=[n for v in layers for n in (*v.inputs, *v.outputs) if n])
+
+    def real(name, sample):
+        kind = graph.type(name)
+        data = graph.constant(name)
+        stored = (values[name][sample] if data is None else data).astype(np.float64)
+        quant = kind.quant
+        return (stored - quant.broadcast(quant.zero_points(), kind.rank)) * quant.broadcast(quant.scales(), kind.rank)
+
+    assert len(layers) >= 10
+    for node in layers:
+        out = graph.type(node.outputs[0])
+        for sample in range(len(x)):
+            (result,) = node.op.reference(*(None if name is None else real(name, sample) for name in node.inputs))
+            wanted = np.clip(np.rint(result / out.scale) + out.zero_point, -32768, 32767)
+            steps = np.abs(values[node.outputs[0]][sample] - wanted)
+            assert steps.max() <= 1, node.name
+            assert steps.mean() < 0.05, node.name
+
+
+@pytest.mark.parametrize("name", ["ic_resnet8", "kws"])
+def test_sixteen_bit_qdq_in_c(name, tmp_path):
+    need_tool("gcc")
+    options = pipeline.ConvertOptions(check=False, name="m")
+    pipeline.convert(pipeline.load(qdq(name)), qdq(name), options).write(tmp_path / "m")
+    opened = pipeline.open_folder(tmp_path / "m")
+    assert opened.manifest["scheme"] == "int16x8"
+    samples = pipeline.evaluation_data(opened, None, random_samples=2)
+    assert pipeline.validate(opened, "host", samples)["bit_exact"]
