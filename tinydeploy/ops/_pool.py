@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from tinydeploy.ops import _linear
 from tinydeploy.ops._op import Arrays, Rule, Signature, Types, clamp_limits, count_rule, optional, present, require_tied
 from tinydeploy.ops._windows_nd import Axis, forward_axes, taps_of
 
+MAX_TAPS = 2**18  # a plane of 512 x 512
+
 
 def _geometry(op: Any, inputs: Types, rank: int) -> bool:
     x = optional(inputs, 0)
@@ -18,7 +21,7 @@ def _geometry(op: Any, inputs: Types, rank: int) -> bool:
         return False
     if min((*op.kernel, *op.stride, *op.dilation)) < 1 or len(op.padding) != 2 * rank or min(op.padding) < 0:
         return False
-    return min(axis.out for axis in axes_of(op, x.shape)) >= 1
+    return min(axis.out for axis in axes_of(op, x.shape)) >= 1 and math.prod(op.kernel) <= MAX_TAPS
 
 
 def _not_only_padding(op: Any, _: Types) -> bool:
@@ -36,7 +39,8 @@ def _rules(rank: int, layout: str) -> tuple[Rule, ...]:
         count_rule(1),
         Rule(f"input is {layout}, of rank {rank + 2}", shaped),
         Rule(
-            "stride, dilation and kernel are at least 1, padding at least 0, and the kernel fits once",
+            "stride, dilation and kernel are at least 1, padding at least 0, the kernel fits once and has at most 2**18"
+            " positions",
             lambda op, inputs: _geometry(op, inputs, rank),
         ),
         Rule("padding is smaller than the kernel", _not_only_padding),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.frontends.onnx_call import Call, Results, refuse, translates
+from tinydeploy.frontends.onnx_call import MAX_FOLDED, Call, Results, refuse, translates
 from tinydeploy.frontends.onnx_ops.windows import Window, channels_first, channels_last, spatial_rank, window
 from tinydeploy.ir import Elem
 
@@ -152,6 +152,8 @@ def max_unpool(call: Call) -> Results:
     result = call.integers(2, "output_shape") or pooled
     if len(result) != len(pooled) or min(pooled) < 1 or any(n < m for n, m in zip(result, pooled, strict=True)):
         raise refuse(f"output_shape is {list(result)}", f"at least {list(pooled)}")
+    if math.prod(result) > MAX_FOLDED:
+        raise refuse(f"the result is {list(result)}", f"at most {MAX_FOLDED} elements")
     values = call.reshape(call.float_value(0), (math.prod(shape),))
     places = call.reshape(call.value(1), (math.prod(shape),))
     empty = call.hold(np.zeros(math.prod(pooled), np.float32))

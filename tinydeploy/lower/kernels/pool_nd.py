@@ -8,6 +8,7 @@ from tinydeploy.ir import Elem
 from tinydeploy.lower._axes import axes_access, axes_fields
 from tinydeploy.lower._contract import Argument, Call, Cost, In, LowerContext, Offer, Out, Params, ParamsArg
 from tinydeploy.lower._linear import is_s8
+from tinydeploy.lower.kernels.average_pool2d import MAX_COUNT
 from tinydeploy.ops import _pool
 from tinydeploy.ops._op import clamp_limits
 from tinydeploy.ops.average_pool2d import AveragePool2d
@@ -17,7 +18,7 @@ from tinydeploy.ops.pool3d import AveragePool3d, MaxPool3d
 
 OPERATORS = ("average_pool2d", "max_pool2d", "average_pool3d", "max_pool3d", "max_pool2d_indices")
 _SUFFIX = {Elem.F32: "f32", Elem.S8: "s8", Elem.U8: "u8", Elem.S16: "s16"}
-_MAX_TAPS = 2**15  # int16 values whose sum stays in int32
+_MAX_TAPS = {"s16": 2**15, "s8": 2**23}  # values whose sum stays in int32
 
 
 def offers(ctx: LowerContext) -> list[Offer]:
@@ -47,7 +48,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 def _has_row_kernel(op: Any) -> bool:
     if isinstance(op, AveragePool2d):
-        return op.dilation == (1, 1) and op.kernel[0] * op.kernel[1] < _MAX_TAPS
+        return op.dilation == (1, 1) and op.kernel[0] * op.kernel[1] < MAX_COUNT
     return isinstance(op, MaxPool2d)
 
 
@@ -57,7 +58,7 @@ def _average(ctx: LowerContext, op: AveragePool2d | AveragePool3d, suffix: str) 
         taps *= size
     if suffix == "f32":
         return [_offer(ctx, "average_pool_nd_f32", _float_params(ctx, op.count_include_pad))]
-    if suffix == "u8" or sig.input(0).quant is None or taps >= _MAX_TAPS:
+    if suffix == "u8" or sig.input(0).quant is None or taps >= _MAX_TAPS[suffix]:
         return []
     low, high = clamp_limits(op.clamp, sig.outputs[0])
     fields = (
