@@ -5,6 +5,7 @@ import pytest
 
 from tests.conformance import tf_models
 from tests.conformance.tf_models import Spec, agree
+from tinydeploy.ir import Elem
 
 INT8 = ("float_model", "int8_model")
 
@@ -106,3 +107,21 @@ def test_computed_weights(maker):
     specs = [Spec((1, 6, 6, 3)), Spec((3, 3, 3, 4))]
     if maker == "float_model":
         agree(tf_models.float_model(lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"), specs), specs)
+
+
+def test_small_weights_under_float_activations():
+    """Dynamic-range models: convolutions of every kind and a product keep int8 weights and agree with float LiteRT."""
+    tf = tf_models.tensorflow()
+    specs = [Spec((1, 8, 8, 16), low=-2.0, high=2.0)]
+    first, each = tf.constant(normal(3, 3, 16, 32)), tf.constant(normal(6, 6, 32, 1))
+    back, last = tf.constant(normal(3, 3, 24, 32)), tf.constant(normal(24, 48))
+
+    def fn(x):
+        y = tf.nn.relu(tf.nn.conv2d(x, first, 2, "SAME"))
+        y = tf.nn.depthwise_conv2d(y, each, (1, 1, 1, 1), "SAME")
+        y = tf.nn.conv2d_transpose(y, back, (1, 8, 8, 24), 2, "SAME")
+        return tf.matmul(tf.reshape(y, (64, 24)), last)
+
+    graph = agree(tf_models.dynrange_model(fn, specs), specs)
+    small = [n.op.name for n in graph.nodes if len(n.inputs) > 1 and graph.type(str(n.inputs[1])).elem is Elem.S8]
+    assert set(small) >= {"conv2d", "depthwise_conv2d", "transpose_conv2d"}
