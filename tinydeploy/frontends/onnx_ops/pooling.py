@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinydeploy.frontends.onnx_call import MAX_FOLDED, Call, Results, refuse, translates
-from tinydeploy.frontends.onnx_ops.windows import Window, channels_first, channels_last, spatial_rank, window
+from tinydeploy.frontends.onnx_ops.windows import Sizes, Window, channels_first, channels_last, spatial_rank, window
 from tinydeploy.ir import Elem
 
 
@@ -16,8 +16,12 @@ def _pooled(call: Call) -> Window:
     return window(call, tuple(call.attribute("kernel_shape")), ceil_mode=bool(call.attribute("ceil_mode", 0)))
 
 
-def _operator(kind: str, shape: Window) -> str:
-    return f"{kind}_pool{len(shape.kernel)}d"
+def _average(kernel: Sizes) -> str:
+    return "average_pool3d" if len(kernel) == 3 else "average_pool2d"
+
+
+def _maximum(kernel: Sizes) -> str:
+    return "max_pool3d" if len(kernel) == 3 else "max_pool2d"
 
 
 @translates("MaxPool")
@@ -37,7 +41,7 @@ def max_pool(call: Call) -> Results:
         "padding": shape.padding,
     }
     if call.wanted < 2:
-        return (channels_first(call, call.emit(_operator("max", shape), x, **given), rank),)
+        return (channels_first(call, call.emit(_maximum(shape.kernel), x, **given), rank),)
     if rank == 3:
         raise refuse("indices of 3 spatial dimensions", "indices are computed for 1 and 2 spatial dimensions")
     results = call.emit_many("max_pool2d_indices", x, storage_order=order, **given)
@@ -57,7 +61,7 @@ def average_pool(call: Call) -> Results:
         x = call.emit("pad", x, padding=((0, 0), *pairs, (0, 0)), value=0.0)
         padding = tuple(n for more in shape.extra for n in (0, more))
     y = call.emit(
-        _operator("average", shape),
+        _average(shape.kernel),
         x,
         kernel=shape.kernel,
         stride=shape.stride,
@@ -76,7 +80,7 @@ def lp_pool(call: Call) -> Results:
     p = call.attribute("p", 2)
     powers = _power(call, channels_last(call, call.float_value(0)), p)
     means = call.emit(
-        _operator("average", shape),
+        _average(shape.kernel),
         powers,
         kernel=shape.kernel,
         stride=shape.stride,
@@ -134,7 +138,7 @@ def global_max_pool(call: Call) -> Results:
     x = channels_last(call, call.float_value(0))
     kernel = call.type(x).shape[1:-1]
     ones, none = (1,) * len(kernel), (0,) * 2 * len(kernel)
-    y = call.emit(f"max_pool{len(kernel)}d", x, kernel=kernel, stride=ones, dilation=ones, padding=none)
+    y = call.emit(_maximum(kernel), x, kernel=kernel, stride=ones, dilation=ones, padding=none)
     return (channels_first(call, y, rank),)
 
 
