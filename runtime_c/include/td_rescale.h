@@ -11,6 +11,7 @@
 #ifndef TD_RESCALE_H
 #define TD_RESCALE_H
 
+#include "td_copy.h"
 #include "td_requant.h"
 
 typedef struct {
@@ -46,6 +47,9 @@ void td_rescale_s32_s8(const td_rescale_params *restrict p, const int32_t *in, i
 void td_rescale_s32_u8(const td_rescale_params *restrict p, const int32_t *in, uint8_t *out);
 void td_rescale_s32_s16(const td_rescale_params *restrict p, const int32_t *in, int16_t *out);
 void td_rescale_s32_s32(const td_rescale_params *restrict p, const int32_t *in, int32_t *out);
+
+/* Runs of int16 (td_copy.h; sizes and steps in bytes) that are rescaled on the way; p->size is not used. */
+void td_rescale_blocks_s16(const td_blocks *restrict b, const td_rescale_params *restrict p, const void *in, void *out);
 
 void td_slopes_s16(const td_slopes_params *restrict p, const int16_t *in, int16_t *out);
 

@@ -37,3 +37,16 @@ void td_slopes_s16(const td_slopes_params *restrict p, const int16_t *in, int16_
         out[i] = (int16_t)td_clamp(td_add_wrap(y, p->zero_point), -32768, 32767);
     }
 }
+
+void td_rescale_blocks_s16(const td_blocks *restrict b, const td_rescale_params *restrict p, const void *in, void *out)
+{
+    const int16_t *x = (const int16_t *)in + b->in_offset / 2;
+    int16_t *y = (int16_t *)out + b->out_offset / 2;
+    for (int32_t i = 0; i < b->count; i++) {
+        for (int32_t k = 0; k < b->size / 2; k++) {
+            y[k] = (int16_t)td_rescaled(p, x[k]);
+        }
+        x += b->in_step / 2;
+        y += b->out_step / 2;
+    }
+}

@@ -13,6 +13,7 @@ from tinydeploy.ops.activation import Gelu, LeakyRelu
 from tinydeploy.ops.add import Add
 from tinydeploy.ops.batch_matmul import BatchMatmul
 from tinydeploy.ops.clamp import Clamp
+from tinydeploy.ops.concat import Concat
 from tinydeploy.ops.conv2d import Conv2d
 from tinydeploy.ops.depthwise_conv2d import DepthwiseConv2d
 from tinydeploy.ops.dequantize import Dequantize
@@ -157,6 +158,15 @@ def products(rng: np.random.Generator, number: int) -> Case:
     a, b = s16((2, rows, terms), _scale(rng, 1e-5, 1e-3)), s16((1, terms, columns), _scale(rng, 1e-5, 1e-3))
     out = Quant.per_tensor(a.scale * b.scale * 32768 * np.sqrt(terms) * _scale(rng, 0.1, 2))
     return one_node(f"batch_matmul {number}", BatchMatmul(clamp=_clamp(rng)), [a, b], [out], rng, 4)
+
+
+def joined(rng: np.random.Generator, number: int) -> Case:
+    """Concatenation of tensors of several scales, one of them a constant now and then."""
+    shapes, axis = [(2, int(rng.integers(1, 5)), 3) for _ in range(3)], 1
+    kinds = [s16(shape, _scale(rng, 1e-4, 1e-3), int(rng.choice([0, 0, 7]))) for shape in shapes]
+    content = rng.integers(-32768, 32768, shapes[1]).astype(np.int16)
+    held = (kinds[1], content) if number % 2 else kinds[1]
+    return one_node(f"concat {number}", Concat(axis=axis), [kinds[0], held, kinds[2]], [kinds[0].quant], rng, 4)
 
 
 def slopes(rng: np.random.Generator, number: int) -> Case:

@@ -22,6 +22,7 @@ FAMILIES = {
     "conversion": 96,
     "reduction": 40,
     "slopes": 24,
+    "joined": 8,
     "products": 30,
 }
 

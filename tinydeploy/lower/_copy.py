@@ -178,7 +178,7 @@ def _pad_access(starts: Bytes, run: int, total: int) -> AccessPlan:
 class Part:
     """``length`` positions of an axis copied from ``source`` (input) at ``read`` to ``target`` (output) at ``write``.
 
-    ``table``: 256 bytes that translate 8-bit elements on the way.
+    ``table``: 256 bytes that translate 8-bit elements on the way; ``rescale``: a td_rescale_params for those of int16.
     """
 
     source: int
@@ -187,12 +187,25 @@ class Part:
     write: int
     length: int
     table: Array | None = None
+    rescale: Array | None = None
+
+    @property
+    def copied(self) -> bool:
+        """True if the elements stay as they are."""
+        return self.table is None and self.rescale is None
+
+
+_FILES = {  # of the calls that move a part: header and source
+    "td_copy_blocks": ("td_copy.h", "td_copy.c"),
+    "td_lut_8_blocks": ("td_lut.h", "td_lut_8.c"),
+    "td_rescale_blocks_s16": ("td_rescale.h", "td_rescale.c"),
+}
 
 
 def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
     """Parts of tensors that differ along one axis only, one call each, in order."""
     sig = ctx.signature
-    if len(sig.inputs) == len(sig.outputs) == 1 and parts[0].table is None and ctx.constant(0) is None:
+    if len(sig.inputs) == len(sig.outputs) == 1 and parts[0].copied and ctx.constant(0) is None:
         return VIEW
     runs = math.prod(sig.outputs[0].shape[:axis])
     inner = math.prod(sig.outputs[0].shape[axis + 1 :]) * width_of(sig.outputs[0])
@@ -211,13 +224,13 @@ def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
         for span, step, offset in ((reads[part.source], in_step, begin), (writes[part.target], out_step, to)):
             made = _runs(np.arange(runs, dtype=np.int64) * step + offset, size)
             span.low[steps], span.high[steps] = made.low, made.high
-    translated = any(part.table is not None for part in parts)
+    files = [_FILES[call.function] for call in calls]
     return Offer(
         kernel="copy_blocks",
         call=dataclasses.replace(calls[0], then=tuple(calls[1:])),
         access=_plan([None if ctx.constant(i) is not None else span for i, span in enumerate(reads)], writes),
-        headers=("td_copy.h", "td_lut.h") if translated else ("td_copy.h",),
-        sources=("td_copy.c", "td_lut_8.c") if translated else ("td_copy.c",),
+        headers=tuple(sorted({"td_copy.h", *(header for header, _ in files)})),
+        sources=tuple(sorted({"td_copy.c", *(source for _, source in files)})),
         tables=tuple(tables),
         cost=_parts_cost(parts, runs, inner),
     )
@@ -225,7 +238,7 @@ def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
 
 def _parts_cost(parts: Sequence[Part], runs: int, inner: int) -> Cost:
     sizes = [runs * part.length * inner for part in parts]
-    costs = [_cost(size if part.table is None else 5 * size, runs) for part, size in zip(parts, sizes, strict=True)]
+    costs = [_cost(size if part.copied else 5 * size, runs) for part, size in zip(parts, sizes, strict=True)]
     return Cost(sum(cost.instructions for cost in costs), sum(cost.cycles for cost in costs))
 
 
@@ -237,6 +250,10 @@ def _part_call(ctx: LowerContext, number: int, part: Part) -> tuple[Call, list[T
     if constant is not None:
         tables.append(Table(f"data{number}", kind.elem.c_type, constant.astype(kind.elem.dtype).ravel()))
         data = Tab(f"data{number}")
+    if part.rescale is not None:
+        tables.append(Table(f"rescale{number}", "td_rescale_params", part.rescale))
+        arguments = (Tab(f"part{number}"), Tab(f"rescale{number}"), data, Out(part.target))
+        return Call("td_rescale_blocks_s16", arguments), tables
     if part.table is None:
         return Call("td_copy_blocks", (Tab(f"part{number}"), data, Out(part.target))), tables
     tables.append(Table(f"table{number}", "uint8_t", part.table))
