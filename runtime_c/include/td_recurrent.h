@@ -8,7 +8,7 @@
  * x      [steps, batch, inputs]
  * w, r   [gates * hidden, inputs] and [gates * hidden, hidden]
  * bias   [2 * gates * hidden]: that of w, then that of r; NULL for 0
- * y      [steps, batch, hidden]: h after each step
+ * y      [steps, batch, hidden]: h after each step; [1, batch, hidden] without every_step
  * h, c   [batch, hidden]: the states, read and written; td_state_begin fills them
  * scratch  rnn: hidden, gru: 3 * hidden, lstm: 4 * hidden floats
  *
@@ -37,6 +37,7 @@ typedef struct {
     float clip; /* of what goes into an activation; 0 for none */
     const float *bias;
     td_activation f;
+    int32_t every_step; /* 0: y is the last step alone */
 } td_rnn_params;
 
 typedef struct {
@@ -48,6 +49,7 @@ typedef struct {
     const float *bias;
     td_activation f;
     td_activation g;
+    int32_t every_step;
     int32_t linear_before_reset;
 } td_gru_params;
 
@@ -60,7 +62,8 @@ typedef struct {
     const float *bias;
     td_activation f; /* gates i, o, f */
     td_activation g;
-    td_activation h;       /* of c */
+    td_activation h; /* of c */
+    int32_t every_step;
     int32_t input_forget;  /* f = 1 - i */
     float cell_clip;       /* of c; 0 for none */
     const float *peephole; /* [3 * hidden] of i, o, f, or NULL */

@@ -6,7 +6,7 @@
  * w, r     [4 * hidden, inputs] and [4 * hidden, hidden], gates in the order i, f, g, o
  * of_x     [4 * hidden] bias less the zero point of x times a row's sum of w
  * of_h     [4 * hidden] minus the zero point of h times a row's sum of r
- * y        [steps, batch, hidden]: h after each step
+ * y        [steps, batch, hidden]: h after each step; [1, batch, hidden] without every_step
  * h, c     [batch, hidden]: the states, read and written; td_state_begin_s8 and _s16 fill them
  * scratch  4 * hidden int16
  *
@@ -30,8 +30,9 @@ typedef struct {
     int32_t multiplier; /* of o * tanh(c) to h */
     int32_t shift;
     int32_t zero_point;
-    int32_t cell_bits; /* fractional bits of c, 0..15 */
-    int32_t clip;      /* of c; 0 for none */
+    int32_t cell_bits;  /* fractional bits of c, 0..15 */
+    int32_t clip;       /* of c; 0 for none */
+    int32_t every_step; /* 0: y is the last step alone */
 } td_sequence_lstm_params;
 
 void td_state_begin_s8(const int8_t *initial, int32_t size, int8_t *state);

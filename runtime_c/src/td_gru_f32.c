@@ -46,12 +46,12 @@ TD_INLINE void td_gru(const td_gru_params *restrict p, const float *x, td_matrix
 {
     for (int32_t i = 0; i < p->steps * p->batch; i++) {
         float *const state = h + i % p->batch * p->hidden;
+        float *const out = y + (p->every_step ? i : i % p->batch) * p->hidden;
         td_gru_step(p, x, w, r, state, scratch);
         for (int32_t j = 0; j < p->hidden; j++) {
-            y[j] = state[j];
+            out[j] = state[j];
         }
         x += p->inputs;
-        y += p->hidden;
     }
 }
 

@@ -28,6 +28,7 @@ TD_INLINE void td_lstm(const td_lstm_params *restrict p, const float *x, td_matr
     const int32_t size = p->hidden;
     for (int32_t i = 0; i < p->steps * p->batch; i++) {
         const int32_t sample = i % p->batch * size;
+        float *const out = y + (p->every_step ? i * size : sample);
         for (int32_t row = 0; row < 4 * size; row++) {
             scratch[row] = p->bias != NULL ? p->bias[row] + p->bias[4 * size + row] : 0.0F;
         }
@@ -37,10 +38,9 @@ TD_INLINE void td_lstm(const td_lstm_params *restrict p, const float *x, td_matr
         }
         for (int32_t j = 0; j < size; j++) {
             td_lstm_unit(p, scratch, j, c + sample + j, h + sample + j);
-            y[j] = h[sample + j];
+            out[j] = h[sample + j];
         }
         x += p->inputs;
-        y += size;
     }
 }
 

@@ -7,6 +7,7 @@ TD_INLINE void td_rnn(const td_rnn_params *restrict p, const float *x, td_matrix
     const int32_t size = p->hidden;
     for (int32_t i = 0; i < p->steps * p->batch; i++) {
         float *const state = h + i % p->batch * size;
+        float *const out = y + (p->every_step ? i : i % p->batch) * size;
         for (int32_t j = 0; j < size; j++) {
             float sum = p->bias != NULL ? p->bias[j] + p->bias[size + j] : 0.0F;
             sum = td_gate_sum(sum, x, w, j, p->inputs);
@@ -15,10 +16,9 @@ TD_INLINE void td_rnn(const td_rnn_params *restrict p, const float *x, td_matrix
         }
         for (int32_t j = 0; j < size; j++) {
             state[j] = scratch[j];
-            y[j] = scratch[j];
+            out[j] = scratch[j];
         }
         x += p->inputs;
-        y += size;
     }
 }
 

@@ -74,6 +74,7 @@ void td_sequence_lstm_s8(const td_sequence_lstm_params *restrict p, const int8_t
     const int32_t size = p->hidden;
     for (int32_t n = 0; n < p->steps * p->batch; n++) {
         const int32_t sample = n % p->batch * size;
+        int8_t *const out = y + (p->every_step ? n * size : sample);
         for (int32_t row = 0; row < 4 * size; row += 4) {
             int32_t from_x[4];
             int32_t from_h[4];
@@ -86,9 +87,8 @@ void td_sequence_lstm_s8(const td_sequence_lstm_params *restrict p, const int8_t
         }
         for (int32_t j = 0; j < size; j++) {
             td_sequence_lstm_unit(p, scratch + j, c + sample + j, h + sample + j);
-            y[j] = h[sample + j];
+            out[j] = h[sample + j];
         }
         x += p->inputs;
-        y += size;
     }
 }

@@ -54,6 +54,7 @@ def cases(rng: np.random.Generator, cls: type) -> list[Case]:
     """Every option of an operator, and every activation in every place."""
     made = [case(rng, cls(), size) for size in SIZES]
     made += [case(rng, cls(), SIZES[2], bias=False, start=start) for start in ("computed", "constant")]
+    made += [case(rng, cls(every_step=False), size) for size in SIZES[2:]]
     made += [case(rng, cls(clip=0.4), SIZES[2], start="computed", computed=True)]
     made += [case(rng, cls(), SIZES[2], w8=w8) for w8 in ("row", "tensor")]
     names = list(ACTIVATIONS)
@@ -89,7 +90,7 @@ def integer_lstm(rng: np.random.Generator, size, *, cell_bits: int, clip: float,
     bias = (Type((4 * hidden,), Elem.S32), rng.integers(-3000, 3000, 4 * hidden).astype(np.int32))
     x, h = s8((steps, batch, inputs), 0.03, zeros[0]), s8((batch, hidden), 1 / 127, zeros[1])
     c = Type((batch, hidden), Elem.S16, Quant.per_tensor(2.0**-cell_bits, 0))
-    op = UnidirectionalSequenceLstm(clip, 1 / 127, zeros[1])
+    op = UnidirectionalSequenceLstm(clip, 1 / 127, zeros[1], every_step=cell_bits != 15)
     given = [x, weights(4 * hidden, inputs), weights(4 * hidden, hidden), bias, h, c]
     return one_node(f"{op} {size} {cell_bits}", op, given, [h.quant, h.quant, c.quant], rng, samples=3)
 

@@ -61,6 +61,7 @@ def recurrent_offer(
         ("clip", float(np.float32(getattr(ctx.node.op, "clip", 0.0)))),
         ("bias", "bias" if "bias" in given else 0),
         *_activations(ctx.node.op),
+        ("every_step", int(getattr(ctx.node.op, "every_step", True))),
         *extra.items(),
         *((("peephole", "peephole" if "peephole" in given else 0),) if peephole else ()),
     ]
@@ -137,9 +138,11 @@ def recurrent_access(ctx: LowerContext, states: int) -> AccessPlan:
     count = states + steps
     every = -(-count // _STEPS)
 
-    def rows(nbytes: int) -> Span:
-        edges = np.concatenate([np.zeros(states, np.int64), np.arange(steps + 1, dtype=np.int64) * (nbytes // steps)])
-        return Span(edges[:-1], edges[1:]).hulls(every)
+    def rows(nbytes: int, length: int) -> Span:
+        """A tensor of one row a step, or of one row in all."""
+        at = np.minimum(np.arange(steps, dtype=np.int64), length - 1) * (nbytes // length)
+        none = np.zeros(states, np.int64)
+        return Span(np.append(none, at), np.append(none, at + nbytes // length)).hulls(every)
 
     def when(nbytes: int, first: int, last: int = count) -> Span:
         active = (step >= first) & (step <= last)
@@ -151,8 +154,8 @@ def recurrent_access(ctx: LowerContext, states: int) -> AccessPlan:
         if kind is None or ctx.constant(index) is not None:
             reads.append(None)
         elif index == 0:
-            reads.append(rows(kind.nbytes))
+            reads.append(rows(kind.nbytes, steps))
         else:
             reads.append(when(kind.nbytes, index - 4, index - 4) if index >= 4 else when(kind.nbytes, states))
     kept = [when(kind.nbytes, i) for i, kind in enumerate(sig.outputs[1:])]
-    return AccessPlan(tuple(reads), (rows(sig.outputs[0].nbytes), *kept), reads_first=False)
+    return AccessPlan(tuple(reads), (rows(sig.outputs[0].nbytes, sig.outputs[0].shape[0]), *kept), reads_first=False)

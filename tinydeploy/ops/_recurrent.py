@@ -128,7 +128,8 @@ def shape_rules(gates: int, states: int) -> tuple[Rule, ...]:
     return (Rule(text.replace("[1H", "[H"), fits),)
 
 
-def results(x: Type, hidden: int, states: int) -> tuple[Type, ...]:
-    """Types of the outputs: all steps [T, B, H], then the last states [B, H]."""
+def results(x: Type, hidden: int, states: int, every_step: bool) -> tuple[Type, ...]:
+    """Types of the outputs: all steps [T, B, H] or the last one [1, B, H], then the last states [B, H]."""
     steps, batch, _ = x.shape
-    return (Type((steps, batch, hidden), x.elem), *(Type((batch, hidden), x.elem) for _ in range(states)))
+    last = Type((batch, hidden), x.elem)
+    return (Type((steps if every_step else 1, batch, hidden), x.elem), *(last,) * states)

@@ -20,7 +20,7 @@ class Gru(Op):
     h0 [B, H] or None. Outputs y [T, B, H], h [B, H].
     ``n = act(x w + (r * h) r_n + both biases)``; with ``linear_before_reset``
     ``n = act((x w + bias) + r * (h r_n + bias))``.
-    ``activations``: of z and r; of n. ``alphas``, ``betas``, ``clip`` and the order of sums: see lstm.
+    ``activations``: of z and r; of n. ``alphas``, ``betas``, ``clip``, ``every_step`` and the order of sums: see lstm.
     Source: ONNX GRU; Keras GRU (reset_after is linear_before_reset).
     """
 
@@ -36,12 +36,13 @@ class Gru(Op):
     alphas: tuple[float, ...] = ()
     betas: tuple[float, ...] = ()
     clip: float = 0.0
+    every_step: bool = True
     linear_before_reset: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """All steps and the last state."""
         self.require(inputs)
-        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], states=1)
+        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], 1, self.every_step)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
@@ -71,7 +72,7 @@ class Gru(Op):
             n = act(_recurrent.clipped(n, self.clip))
             h = (np.float32(1) - z) * n + z * h
             y[step] = h
-        return y, h
+        return y if self.every_step else y[-1:], h
 
     def macs(self, sig: Signature) -> int:
         """Both matrices at every step."""

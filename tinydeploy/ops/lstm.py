@@ -25,7 +25,7 @@ class Lstm(Op):
     h0 [B, H] or None, c0 [B, H] or None, p [3H] (peepholes of i, o, f) or None. Outputs y [T, B, H], h and c [B, H].
     ``activations``: of the gates i, o, f; of g; and act. ``alphas``, ``betas``: their constants, ONNX's defaults where
     empty. ``clip``: limit of what goes into an activation of a gate, 0 for none. ``input_forget``: f = 1 - i.
-    ``cell_clip``: limit of c itself, 0 for none.
+    ``cell_clip``: limit of c itself, 0 for none. ``every_step``: False if y is the last step alone, [1, B, H].
     In C a gate's sum is bias of w + bias of r, then the products with x, then those with h, each in rising order.
     Source: ONNX LSTM; Keras LSTM; TFLite UNIDIRECTIONAL_SEQUENCE_LSTM.
     """
@@ -44,13 +44,14 @@ class Lstm(Op):
     alphas: tuple[float, ...] = ()
     betas: tuple[float, ...] = ()
     clip: float = 0.0
+    every_step: bool = True
     input_forget: bool = False
     cell_clip: float = 0.0
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """All steps, the last hidden state and the last cell state."""
         self.require(inputs)
-        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], states=2)
+        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], 2, self.every_step)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
@@ -80,7 +81,7 @@ class Lstm(Op):
             o = o if peep is None else o + peep[1] * c
             h = gate(_recurrent.clipped(o, self.clip)) * act(c)
             y[step] = h
-        return y, h, c
+        return y if self.every_step else y[-1:], h, c
 
     def macs(self, sig: Signature) -> int:
         """Both matrices at every step."""

@@ -17,7 +17,7 @@ class Rnn(Op):
     """Recurrent layer over T steps, forward: ``h = act(x w + h r + biases)``.
 
     Inputs x [T, B, I], w [H, I], r [H, H], b [2H] (of w, then of r) or None, h0 [B, H] or None.
-    Outputs y [T, B, H], h [B, H]. ``activations``: act. ``alphas``, ``betas``, ``clip``, order of sums: see lstm.
+    Outputs y [T, B, H], h [B, H]. ``activations``: act. Others, order of sums: see lstm.
     Source: ONNX RNN; Keras SimpleRNN; TFLite RNN, UNIDIRECTIONAL_SEQUENCE_RNN.
     """
 
@@ -33,11 +33,12 @@ class Rnn(Op):
     alphas: tuple[float, ...] = ()
     betas: tuple[float, ...] = ()
     clip: float = 0.0
+    every_step: bool = True
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """All steps and the last state."""
         self.require(inputs)
-        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], states=1)
+        return _recurrent.results(present(inputs, 0), present(inputs, 2).shape[1], 1, self.every_step)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
@@ -58,7 +59,7 @@ class Rnn(Op):
         for step, from_x in enumerate(dot(bias, x, w)):
             h = act(_recurrent.clipped(dot(from_x, h, r), self.clip))
             y[step] = h
-        return y, h
+        return y if self.every_step else y[-1:], h
 
     def macs(self, sig: Signature) -> int:
         """Both matrices at every step."""

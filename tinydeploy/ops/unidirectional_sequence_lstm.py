@@ -66,7 +66,8 @@ class UnidirectionalSequenceLstm(Op):
 
     Inputs x [T, B, I] int8, w [4H, I] and r [4H, H] int8 (gates in the order i, f, g, o, a scale each, zero point 0),
     b [4H] int32, h0 [B, H] int8, c0 [B, H] int16 whose scale is a power of two. Outputs y [T, B, H], h, c.
-    ``cell_clip``: limit of c in real numbers, 0 for none. ``hidden_scale``, ``hidden_zero_point``: of h as it is made.
+    ``cell_clip``: limit of c in real numbers, 0 for none. ``hidden_scale``,
+    ``hidden_zero_point``: of h as it is made. ``every_step``: see lstm.
     The sums of a gate are brought to Q3.12 one after the other; sigmoid and tanh are gemmlowp's in int16.
     Source: TFLite UNIDIRECTIONAL_SEQUENCE_LSTM, lstm_eval EvalInteger8x8_16.
     """
@@ -85,13 +86,14 @@ class UnidirectionalSequenceLstm(Op):
     cell_clip: float = 0.0
     hidden_scale: float = 1.0
     hidden_zero_point: int = 0
+    every_step: bool = True
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """All steps and the last h in int8, the last c in int16."""
         self.require(inputs)
         (steps, batch, _), hidden = present(inputs, 0).shape, present(inputs, 2).shape[1]
         last = (batch, hidden)
-        return Type((steps, *last), Elem.S8), Type(last, Elem.S8), Type(last, Elem.S16)
+        return Type((steps if self.every_step else 1, *last), Elem.S8), Type(last, Elem.S8), Type(last, Elem.S16)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Float32 in and out."""
@@ -103,7 +105,7 @@ class UnidirectionalSequenceLstm(Op):
             c = _recurrent.clipped(c, self.cell_clip)
             h = float32.sigmoid(o) * float32.tanh(c)
             y.append(h)
-        return np.stack(y), h, c
+        return np.stack(y if self.every_step else y[-1:]), h, c
 
     def multipliers(self, sig: Signature) -> Multipliers:
         """The constants of the types' scales; scales are multiplied in float32 as TFLite does."""
@@ -139,7 +141,8 @@ class UnidirectionalSequenceLstm(Op):
             h = multiply_by_quantised_multiplier(product, *m.hidden) + self.hidden_zero_point
             h = np.clip(h, *kind.elem.limits)
             y.append(h)
-        return np.stack(y).astype(np.int8), h.astype(np.int8), c.astype(np.int16)
+        every = np.stack(y if self.every_step else y[-1:])
+        return every.astype(np.int8), h.astype(np.int8), c.astype(np.int16)
 
     def macs(self, sig: Signature) -> int:
         """Both matrices at every step."""

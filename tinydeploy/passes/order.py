@@ -13,6 +13,7 @@ _FOLD = (
     "fold_batch_norm",
     "fold_affine",
     "fuse_clamp",
+    "last_step",
 )
 
 Stages = tuple[tuple[str, ...], ...]

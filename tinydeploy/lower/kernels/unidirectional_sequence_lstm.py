@@ -34,7 +34,7 @@ def offers(ctx: LowerContext) -> list[Offer]:
         fields += [(f"{name}_multiplier[{i}]", pair[0]) for i, pair in enumerate(pairs)]
         fields += [(f"{name}_shift[{i}]", pair[1]) for i, pair in enumerate(pairs)]
     fields += [("multiplier", m.hidden[0]), ("shift", m.hidden[1]), ("zero_point", op.hidden_zero_point)]
-    fields += [("cell_bits", m.cell_bits), ("clip", m.clip)]
+    fields += [("cell_bits", m.cell_bits), ("clip", m.clip), ("every_step", int(op.every_step))]
     (h0, c0), starts = operands(ctx, ("h0", "c0"), first=4)
     size = batch * hidden
     begin = Call("td_state_begin_s8", (h0, size, Out(1)))
