@@ -62,7 +62,10 @@ def squared_difference(sig: Signature, a: Array, b: Array) -> Array:
 
 
 def comparable(x: Array, kind: Type) -> Ints:
-    """Values of one operand of a comparison in 256ths, as TFLite compares them."""
+    """Values of one operand of a comparison in 256ths, as TFLite compares them; what leaves int32 there stays large."""
+    if kind.scale * 2.0 ** (COMPARISON_SHIFT + kind.elem.bits) >= 2.0**31:
+        exact = _centred(x, kind) * (2.0**COMPARISON_SHIFT * kind.scale)
+        return np.asarray(np.clip(exact, -(2.0**62), 2.0**62).astype(np.int64))
     return multiply_by_quantised_multiplier(_centred(x, kind) << COMPARISON_SHIFT, *quantise_multiplier(kind.scale))
 
 
@@ -74,8 +77,8 @@ def quotient_multiplier(sig: Signature) -> Multiplier:
 def divide(sig: Signature, a: Array, b: Array) -> Array:
     """With the reciprocal of b from Newton's method; division by 0 gives the largest or the lowest number, 0 / 0 is 0.
 
-    Source: TFLite DIV; equal to LiteRT where that does not shift by more than 31 bits (it then returns noise, and this
-    0) nor divide by 0 (which it refuses).
+    Source: TFLite DIV; equal to LiteRT where that does not shift by more than 31 bits (small dividends: it then is off
+    by one or returns noise, and this 0) nor divide by 0 (which it refuses).
     """
     x, y = np.broadcast_arrays(_centred(a, sig.input(0)), _centred(b, sig.input(1)))
     x, divisor = np.where(y < 0, -x, x), np.abs(y)
