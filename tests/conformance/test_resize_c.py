@@ -18,8 +18,7 @@ MODES = ((False, False), (True, False), (False, True))
 SIZES = (((3, 4), (6, 8)), ((5, 7), (3, 2)), ((4, 4), (7, 9)), ((1, 1), (3, 3)), ((6, 5), (1, 1)), ((2, 3), (11, 13)))
 
 
-def test_c(tmp_path):
-    rng = np.random.default_rng(1)
+def resize_cases(rng):
     cases = []
     for source, size in SIZES:
         for align, centers in MODES:
@@ -35,7 +34,11 @@ def test_c(tmp_path):
             indices = (Type((rows, taps), Elem.S32), rng.integers(-6, 6, (rows, taps)).astype(np.int32))
             weights = (Type((rows, taps), Elem.F32), rng.normal(size=(rows, taps)).astype(np.float32))
             cases.append(one_node(f"resample {axis} {taps}", Resample(axis), [x, indices, weights], [None], rng))
-    check(cases, tmp_path)
+    return cases
+
+
+def test_c(tmp_path):
+    check(resize_cases(np.random.default_rng(1)), tmp_path)
 
 
 @pytest.mark.parametrize("elem", [Elem.F32, Elem.S8, Elem.S16])
