@@ -54,9 +54,7 @@ class Mean(Reduction):
         """The sum is divided once."""
         x = present(inputs, 0)
         with np.errstate(over="ignore", invalid="ignore"):
-            return (
-                np.asarray((self.in_order(x, np.add) + np.float32(0)) / np.float32(self.count(sig.input(0).shape))),
-            )
+            return (np.asarray(self.added(sig, x) / np.float32(self.count(sig.input(0).shape))),)
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """int8, or plain integers."""

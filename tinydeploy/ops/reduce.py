@@ -83,6 +83,11 @@ class Reduction(Op):
         """``function`` element after element, in the C's order."""
         return running(in_front(x, self.axes), function).reshape(self.reduced(x.shape))
 
+    def added(self, sig: Signature, x: Array) -> Array:
+        """The float32 sum from +0; a single element stays as it is, with the sign of its zero: no kernel runs."""
+        total = self.in_order(x, np.add)
+        return total if self.count(sig.input(0).shape) == 1 else np.asarray(total + np.float32(0))
+
     def batchable(self, sig: Signature) -> bool:
         """True if axis 0 stays."""
         return bool(0 not in self.axes and sig.input(0).rank)
@@ -109,8 +114,8 @@ class ReduceSum(Reduction):
         return (np.asarray(x.sum(axis=self.axes, keepdims=self.keep_dims, dtype=x.dtype)),)
 
     def float32(self, sig: Signature, *inputs: Array | None) -> Arrays:
-        """One after the other, from +0."""
-        return (self.in_order(present(inputs, 0), np.add) + np.float32(0),)
+        """One after the other, from +0; a single element is no sum."""
+        return (self.added(sig, present(inputs, 0)),)
 
     def multiplier(self, sig: Signature) -> tuple[int, int]:
         """Q31 multiplier and shift from the sum of centred inputs to the output's steps."""

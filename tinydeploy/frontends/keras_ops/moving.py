@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinydeploy.frontends._geometry import tile_steps
 from tinydeploy.frontends.keras_call import MAX_SIZE, Call, Tensor, operation
 from tinydeploy.frontends.keras_ops._resize import take
 from tinydeploy.frontends.keras_ops.operations import same_elem, setting
@@ -189,7 +190,9 @@ def _tile(call: Call) -> str:
     if any(type(n) is not int or not 1 <= n <= MAX_SIZE for n in repeats):
         raise call.damaged(f"repeats {str(repeats)[:80]}")
     x = call.reshape(x, (*(1,) * (rank - call.type(x).rank), *call.type(x).shape), "wide")
-    return call.emit("tile", (x,), repeats=(*(1,) * (rank - len(repeats)), *repeats))
+    for step in tile_steps(call.type(x).shape, (*(1,) * (rank - len(repeats)), *repeats)):
+        x = call.emit("tile", (x,), repeats=step)
+    return x
 
 
 @operation("Repeat")
