@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from tinydeploy.frontends.tflite_call import Call
-from tinydeploy.ir import Elem
+from tinydeploy.ir import Elem, Quant
 
 _L2_EPSILON = 1e-6  # TFLite's least length of a vector
 
@@ -14,7 +14,7 @@ _L2_EPSILON = 1e-6  # TFLite's least length of a vector
 def _check_scale(call: Call, scale: float, zero_point: int) -> None:
     """An int8 result has the one scale that TFLite's kernel assumes."""
     kind = call.output_type()
-    if kind.elem is Elem.S8 and (kind.quant is None or (kind.scale, kind.zero_point) != (scale, zero_point)):
+    if kind.elem is Elem.S8 and kind.quant != Quant.per_tensor(scale, zero_point):
         raise call.damaged(f"makes {kind}, its scale is {scale} and its zero point {zero_point}")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tinydeploy.frontends.tflite_call import Call
 from tinydeploy.frontends.tflite_hybrid import WARNING as HYBRID
 from tinydeploy.frontends.tflite_schema import ACTIVATIONS
-from tinydeploy.ir import Array, Elem, Quant
+from tinydeploy.ir import Array, Elem, Quant, Type
 from tinydeploy.ir.types import dequantise
 
 _FUNCTIONS = {"NONE": "affine", "RELU": "relu", "TANH": "tanh"}
@@ -71,6 +71,19 @@ class _Lstm:
 _FORWARD, _BOTH = _Lstm(1, 18, 19), (_Lstm(1, 35, 36), _Lstm(18, 37, 38))
 
 
+def _check_scales(call: Call, *kinds: Type) -> None:
+    for kind in kinds:
+        if kind.quant is None or kind.quant.axis is not None:
+            raise call.damaged(f"takes or makes {kind}, which has no scale of its own")
+
+
+def _check_alike(call: Call, arrays: Sequence[Array]) -> None:
+    """What is put together has one shape, of at least one dimension."""
+    shapes = [array.shape for array in arrays]
+    if not shapes[0] or len(set(shapes)) > 1:
+        raise call.damaged(f"has weights of the shapes {', '.join(str(list(shape)) for shape in shapes)}")
+
+
 def _gates(call: Call, first: int, coupled: bool) -> Array:
     """Gates i, f, g, o from input ``first`` on as one, in the order of our lstm.
 
@@ -78,6 +91,7 @@ def _gates(call: Call, first: int, coupled: bool) -> Array:
     """
     given = [_weights(call, first + gate) for gate in range(1, 4)]
     parts = [-given[0] if coupled else _weights(call, first), *given]
+    _check_alike(call, parts)
     return np.concatenate([parts[gate] for gate in _ORDER])
 
 
@@ -94,7 +108,9 @@ def _small(call: Call, indices: Sequence[int]) -> str | None:
     kinds = [call.type(call.input(index)) for index in indices]
     if any(k.elem is not Elem.S8 or k.quant is None or k.quant.axis is not None or k.zero_point for k in kinds):
         return None
-    data = np.concatenate([_integers(call, index) for index in indices])
+    parts = [_integers(call, index) for index in indices]
+    _check_alike(call, parts)
+    data = np.concatenate(parts)
     scales = tuple(kind.scale for kind in kinds for _ in range(kind.shape[0]))
     return call.hold(data, Quant(scales, (0,) * len(scales), 0))
 
@@ -113,7 +129,9 @@ def _float_lstm(call: Call, at: _Lstm, x: str) -> str:
     p, peepholes = None, [at.first + 8 + gate for gate in range(3)]
     if call.optional(peepholes[2]) is not None:
         of_f, of_o = _weights(call, peepholes[1]), _weights(call, peepholes[2])
-        p = call.hold(np.concatenate([-of_f if coupled else _weights(call, peepholes[0]), of_o, of_f]))
+        parts = [-of_f if coupled else _weights(call, peepholes[0]), of_o, of_f]
+        _check_alike(call, parts)
+        p = call.hold(np.concatenate(parts))
     function = _activation(call)
     y, h, c = call.between_many(
         "lstm",
@@ -150,10 +168,11 @@ def _integer_lstm(call: Call, x: str) -> str:
     if _activation(call) != "tanh":
         raise call.refuse("has another activation than TANH", "LSTMs in int8 have TANH")
     w, r = _integer_gates(call, 1), _integer_gates(call, 5)
-    b = call.hold(np.concatenate([_integers(call, index) for index in range(12, 16)]))
+    biases = [_integers(call, index) for index in range(12, 16)]
+    _check_alike(call, biases)
+    b = call.hold(np.concatenate(biases))
     hidden, cell = call.intermediate_type(4), call.type(call.input(19))
-    if hidden.quant is None:
-        raise call.damaged(f"makes hidden states of {hidden}")
+    _check_scales(call, call.type(x), call.type(call.input(18)), cell, hidden, call.output_type())
     quants = (call.output_type().quant, call.type(call.input(18)).quant, cell.quant)
     y, h, c = call.between_many(
         "unidirectional_sequence_lstm",
@@ -255,6 +274,7 @@ def _svdf(call: Call) -> None:
     (rank,), x = call.positive("rank"), call.type(call.input(0))
     if x.elem is Elem.S8:
         inputs = tuple(call.optional(index) for index in range(5))
+        _check_scales(call, *(call.type(call.input(index)) for index in (0, 1, 2, 4)), call.output_type())
         clamp = (-math.inf, math.inf)  # the output's range alone limits it, as in TFLite
     else:
         held = {i: call.hold(_weights(call, i)) for i in (1, 2, 3) if call.optional(i) is not None}
