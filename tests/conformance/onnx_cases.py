@@ -166,7 +166,7 @@ def _data_folder(suite: str) -> Path:
 
 def _node_case(case: Any) -> NodeCase:
     inputs, outputs = case.data_sets[0]
-    return _case(case.name, "node", case.model, list(inputs), list(outputs), case.rtol, case.atol)
+    return _case(case.name, "node", _raised(case.model), list(inputs), list(outputs), case.rtol, case.atol)
 
 
 def _file_case(folder: Path, suite: str) -> NodeCase:
@@ -174,15 +174,24 @@ def _file_case(folder: Path, suite: str) -> NodeCase:
 
     model = onnx.load(folder / "model.onnx")
     data = folder / "test_data_set_0"
-    old = next(entry.version for entry in model.opset_import if entry.domain == "")
-    if old < 7:  # older than what is read: onnx's own converter brings it to the first that is
-        model = onnx.version_converter.convert_version(model, 7)
+    model = _raised(model)
     kinds = [entry.type for entry in (*model.graph.input, *model.graph.output)]
     inputs: list[Any] = [None]
     outputs: list[Any] = [None]
     if all(kind.HasField("tensor_type") for kind in kinds):
         inputs, outputs = (_tensors(data, role) for role in ("input", "output"))
     return _case(folder.name, suite, model, inputs, outputs, 1e-3, 1e-5)
+
+
+def _raised(model: Any) -> Any:
+    """A model of an opset older than what is read, brought to the first that is by onnx's own converter."""
+    import onnx
+
+    if all(entry.version >= 7 for entry in model.opset_import if entry.domain == ""):
+        return model
+    raised = onnx.version_converter.convert_version(model, 7)
+    raised.ir_version = max(raised.ir_version, 4)  # from then on, constants need not be inputs as well
+    return raised
 
 
 def _tensors(folder: Path, role: str) -> list[Any]:
@@ -249,6 +258,8 @@ def _verdict(suite: str, ops: list[str], inputs: list[Any], outputs: list[Any]) 
         if suite == "node" and op not in GROUP_OF:
             return OUT_OF_SCOPE, "no group of ours"
     arrays = [*inputs, *outputs]
+    if ops == ["Dropout"] and len(inputs) == 3 and np.all(inputs[2]) and np.any(inputs[1]):
+        return OUT_OF_SCOPE, "random numbers"
     if any(array is None or isinstance(array, list) for array in arrays):
         return OUT_OF_SCOPE, "sequences and optionals"
     types = {_array(array).dtype.name for array in arrays}

@@ -147,12 +147,18 @@ def _behind_input(graph: Graph, name: str) -> bool:
     return True
 
 
+def _from_int8(graph: Graph, writer: Node | None) -> bool:
+    """True of what was int8 inside and is on its way out; passes may have let it be moved after it became uint8."""
+    while writer is not None and writer.op.name in MOVES:
+        writer = graph.producer(str(writer.inputs[0]))
+    return writer is not None and writer.op.name == "quantize" and graph.type(str(writer.inputs[0])).elem is Elem.S8
+
+
 def _inside(graph: Graph, name: str) -> bool:
     writer, kind = graph.producer(name), graph.type(name)
     if writer is None or any(state.read == name or state.write == name for state in graph.states):
         return False
-    shifts = writer.op.name == "quantize" and graph.type(str(writer.inputs[0])).elem is Elem.S8
-    if shifts and name in graph.outputs:
+    if _from_int8(graph, writer):
         return False
     assert kind.quant is not None
     inner = Type(kind.shape, Elem.S8, _lower(kind.quant))

@@ -144,7 +144,8 @@ def _plain(graph: Graph, node: Node, target: Kind) -> bool:
     In 16 bits those stay in float: TFLite's tables with interpolation are tens of steps away from real numbers.
     """
     wide, name = target[0] is Elem.S16, node.op.name
-    if all(graph.constant(name) is not None for name in node.inputs) or (wide and name in _FIXED):
+    constants = [graph.constant(name) is not None for name in node.inputs]
+    if all(constants) or (name == "batch_matmul" and any(constants)) or (wide and name in _FIXED):
         return False
     inputs = _activations(graph, node, target)
     own = target
