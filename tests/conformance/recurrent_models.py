@@ -106,20 +106,24 @@ def float_lstm(
     coupled: bool = False,
     activation: str = "TANH",
     small: bool = False,
+    kind: str = "UNIDIRECTIONAL_SEQUENCE_LSTM",
 ) -> bytes:
-    """UNIDIRECTIONAL_SEQUENCE_LSTM in float32; ``coupled``: the input gate is 1 - forget; ``small``: int8 weights."""
+    """An LSTM in float32; ``coupled``: the input gate is 1 - forget; ``small``: int8 weights; "LSTM" takes one step."""
     from ai_edge_litert import schema_py_generated as fb
 
     def weight(*shape: int) -> Tensor:
         if small and len(shape) == 2:
-            kind = quantised(Elem.S8, shape, rng.uniform(0.003, 0.01))
-            return Tensor(kind, rng.integers(-127, 128, shape))
+            weights = quantised(Elem.S8, shape, rng.uniform(0.003, 0.01))
+            return Tensor(weights, rng.integers(-127, 128, shape))
         return Tensor(f32(*shape), rng.normal(0, 0.5, shape))
 
     hidden, none = sizes.hidden, None
-    options = fb.UnidirectionalSequenceLSTMOptionsT()
+    single = kind == "LSTM"
+    options = fb.LSTMOptionsT() if single else fb.UnidirectionalSequenceLSTMOptionsT()
     options.fusedActivationFunction = getattr(fb.ActivationFunctionType, activation)
-    options.cellClip, options.timeMajor = cell_clip, time_major
+    options.cellClip = cell_clip
+    if not single:
+        options.timeMajor = time_major
     from_input = [weight(hidden, sizes.inputs) for _ in range(4)]
     recurrent = [weight(hidden, hidden) for _ in range(4)]
     peepholes = [weight(hidden) if peephole else none for _ in range(3)]
@@ -127,9 +131,12 @@ def float_lstm(
     if coupled:
         from_input[0] = recurrent[0] = peepholes[0] = biases[0] = none
     states = [Tensor(f32(sizes.batch, hidden), variable=True) for _ in range(2)]
-    inputs = [Tensor(f32(*sizes.sequence(time_major, sizes.inputs))), *from_input, *recurrent, *peepholes, *biases]
-    outputs = [f32(*sizes.sequence(time_major, hidden))]
-    return build("UNIDIRECTIONAL_SEQUENCE_LSTM", options, [*inputs, none, none, *states, *[none] * 4], outputs)
+    x, y = (
+        f32(sizes.batch, features) if single else f32(*sizes.sequence(time_major, features))
+        for features in (sizes.inputs, hidden)
+    )
+    inputs, outputs = [Tensor(x), *from_input, *recurrent, *peepholes, *biases], [y]
+    return build(kind, options, [*inputs, none, none, *states, *[none] * 4], outputs)
 
 
 def integer_lstm(

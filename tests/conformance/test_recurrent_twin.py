@@ -55,6 +55,8 @@ def needs_litert():
         {"coupled": True, "peephole": True},
         {"activation": "RELU"},
         {"small": True},
+        {"kind": "LSTM", "cell_clip": 0.4, "peephole": True},
+        {"kind": "LSTM", "small": True},
         {"small": True, "coupled": True},
     ],
     ids=str,
