@@ -42,6 +42,9 @@ typedef struct {
     int32_t gap[TD_OUTER_AXES];  /* padding before the next position of an axis */
 } td_pad_nd_params;
 
+/* `size` bytes that do not overlap, by words where both places allow it. */
+void td_copy_run(void *to, const void *from, int32_t size);
+
 void td_copy_blocks(const td_blocks *restrict p, const void *in, void *out);
 
 void td_copy_nd(const td_copy_nd_params *restrict p, const void *in, void *out);

@@ -54,6 +54,11 @@ static void td_move(uint8_t *to, const uint8_t *from, int32_t size)
     td_move_bytes(to, from, size);
 }
 
+void td_copy_run(void *to, const void *from, int32_t size)
+{
+    td_move(to, from, size);
+}
+
 void td_copy_blocks(const td_blocks *restrict p, const void *in, void *out)
 {
     const uint8_t *from = (const uint8_t *)in + p->in_offset;

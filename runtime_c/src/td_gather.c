@@ -1,6 +1,10 @@
 /* td_gather.c - plain C. */
 #include "td_gather.h"
 
+#include "td_copy.h"
+
+#define TD_LONG_SLICE 16 /* bytes from which words are worth the call */
+
 /* Where the slice of this step begins. */
 static int32_t td_source(const td_places *restrict p, const void *indices, const td_place *restrict at)
 {
@@ -19,6 +23,11 @@ static int32_t td_source(const td_places *restrict p, const void *indices, const
         type *to = out;                                                                                                \
         do {                                                                                                           \
             const type *from = (const type *)in + td_source(p, indices, &at);                                          \
+            if (p->slice >= TD_LONG_SLICE / (bytes)) {                                                                 \
+                td_copy_run(to, from, p->slice *(bytes));                                                              \
+                to += p->slice;                                                                                        \
+                continue;                                                                                              \
+            }                                                                                                          \
             for (type *const end = to + p->slice; to != end; to++) {                                                   \
                 *to = *from++;                                                                                         \
             }                                                                                                          \

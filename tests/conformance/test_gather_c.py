@@ -47,6 +47,9 @@ def gather_cases(rng):
             cases += indexed(rng, "elements", GatherElements(axis), [x, (2, 3, 2)], 1, x.shape[axis], elem)
     for elem in (*ELEMS, Elem.BOOL):
         cases += indexed(rng, f"gather {elem.value}", Gather(1), [Type((3, 5, 2), elem), (4,)], 1, 5)
+    for elem in (Elem.S8, Elem.S16, Elem.F32, Elem.S64):
+        for width in (1, 15, 16, 37):
+            cases += indexed(rng, f"gather {elem.value} of {width}", Gather(0), [Type((4, width), elem), (3,)], 1, 4)
     cases += indexed(rng, "gather s8", Gather(1), [Type((3, 5, 2), Elem.S8, Q), (4,)], 1, 5, outputs=(Q,))
     table = (Type((9, 3), Elem.S8), rng.integers(-9, 9, (9, 3)).astype(np.int8))
     cases += indexed(rng, "embedding", Gather(0), [table, (4,)], 1, 9)[:1]

@@ -37,7 +37,7 @@ def width_of(kind: Type) -> int:
     return kind.elem.dtype.itemsize
 
 
-def _cost(size: int, runs: int) -> Cost:
+def copy_cost(size: int, runs: int) -> Cost:
     """Of ``size`` bytes in ``runs`` runs: by words, but for short runs."""
     instructions = size if size >= 8 * runs else 5 * size
     return Cost(instructions + 30 * runs, int(1.4 * instructions) + 55 * runs)
@@ -92,7 +92,9 @@ def nd_offer(ctx: LowerContext, axes: Sequence[tuple[int, int]], first: int) -> 
         headers=("td_copy.h",),
         sources=("td_copy.c",),
         params=Params("td_copy_nd_params", tuple(fields)),
-        cost=_cost(kind.size * unit, lines) if inner_step == unit else Cost(5 * kind.size + 40 * lines, 8 * kind.size),
+        cost=copy_cost(kind.size * unit, lines)
+        if inner_step == unit
+        else Cost(5 * kind.size + 40 * lines, 8 * kind.size),
     )
 
 
@@ -143,7 +145,7 @@ def pad_offer(ctx: LowerContext, padding: Sequence[tuple[int, int]], value: byte
         headers=("td_pad_64.h",) if wide else ("td_copy.h",),
         sources=("td_pad_64.c",) if wide else ("td_copy.c",),
         params=Params(f"td_{name}_params", tuple(fields)),
-        cost=_cost(total, 2 * len(starts)),
+        cost=copy_cost(total, 2 * len(starts)),
     )
 
 
@@ -238,7 +240,7 @@ def blocks_offer(ctx: LowerContext, axis: int, parts: Sequence[Part]) -> Offer:
 
 def _parts_cost(parts: Sequence[Part], runs: int, inner: int) -> Cost:
     sizes = [runs * part.length * inner for part in parts]
-    costs = [_cost(size if part.copied else 5 * size, runs) for part, size in zip(parts, sizes, strict=True)]
+    costs = [copy_cost(size if part.copied else 5 * size, runs) for part, size in zip(parts, sizes, strict=True)]
     return Cost(sum(cost.instructions for cost in costs), sum(cost.cycles for cost in costs))
 
 

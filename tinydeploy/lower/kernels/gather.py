@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tinydeploy.lower._contract import Call, Cost, LowerContext, Offer, Out, Params, ParamsArg
-from tinydeploy.lower._copy import width_of
+from tinydeploy.lower._copy import copy_cost, width_of
 from tinydeploy.lower._operand import Operand, apart, operand
 from tinydeploy.lower._places import Walk, dense_steps, indices_operand, params
 from tinydeploy.ops.gather import Gather, GatherElements, GatherNd
@@ -47,15 +47,17 @@ def offers(ctx: LowerContext) -> list[Offer]:
 
 def _offer(ctx: LowerContext, struct: Params, indices: Operand, unit: int, slice_size: int) -> Offer:
     data, total = operand(ctx, 0, "data"), ctx.signature.outputs[0].size
-    instructions = 6 * total + 40 * (total // slice_size)
+    runs = total // slice_size
+    moved = copy_cost(total * unit, runs)
+    places = 15 * runs * ctx.signature.input(1).rank
     function = f"td_gather_{min(unit, 4)}"
     return Offer(
         kernel=function[3:],
         call=Call(function, (ParamsArg(), data.argument, indices.argument, Out(0))),
         access=apart(ctx, data, indices),
         headers=("td_gather.h",),
-        sources=("td_gather.c",),
+        sources=("td_gather.c", "td_copy.c"),
         tables=(*data.tables, *indices.tables),
         params=struct,
-        cost=Cost(instructions, int(1.4 * instructions)),
+        cost=Cost(moved.instructions + places, moved.cycles + 2 * places),
     )
