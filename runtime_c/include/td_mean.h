@@ -6,7 +6,7 @@
  * requant  one record, td_requant.h
  * out      [outer][middle][inner] int8
  *
- * far * count <= 2^16. Source: TFLite MEAN int8.
+ * far * count <= 2^16. Source: TFLite MEAN and SUM int8.
  */
 #ifndef TD_MEAN_H
 #define TD_MEAN_H
@@ -27,5 +27,7 @@ void td_mean_s8(const td_mean_params *restrict p, const int8_t *in, const td_aff
 
 void td_mean_s8_exact(const td_mean_params *restrict p, const int8_t *in, const td_exact *restrict requant,
                       int8_t *out);
+
+void td_mean_s8_wide(const td_mean_params *restrict p, const int8_t *in, const td_wide *restrict requant, int8_t *out);
 
 #endif

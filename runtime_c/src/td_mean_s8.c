@@ -16,8 +16,10 @@ TD_INLINE int32_t td_sum_of(const td_mean_params *restrict p, const int8_t *in, 
     return sum;
 }
 
+typedef enum { TD_MEAN_AFFINE, TD_MEAN_EXACT, TD_MEAN_WIDE } td_mean_form;
+
 TD_INLINE void td_means(const td_mean_params *restrict p, const int8_t *in, const void *restrict requant, int8_t *out,
-                        int exact)
+                        td_mean_form form)
 {
     const int32_t step = p->count * p->inner;
     const int32_t run = p->middle * step;
@@ -25,8 +27,9 @@ TD_INLINE void td_means(const td_mean_params *restrict p, const int8_t *in, cons
         for (int32_t m = 0; m < p->middle; m++) {
             for (int32_t i = 0; i < p->inner; i++) {
                 const int32_t sum = td_sum_of(p, in + m * step + i, run);
-                const int32_t y =
-                    exact ? td_requant_exact(sum, requant, p->zero_point) : td_requant_affine(sum, requant, p->shift);
+                const int32_t y = form == TD_MEAN_EXACT  ? td_requant_exact(sum, requant, p->zero_point)
+                                  : form == TD_MEAN_WIDE ? td_requant_wide(sum, requant, -128, 127)
+                                                         : td_requant_affine(sum, requant, p->shift);
                 *out++ = (int8_t)td_clamp(y, -128, 127);
             }
         }
@@ -36,10 +39,15 @@ TD_INLINE void td_means(const td_mean_params *restrict p, const int8_t *in, cons
 
 void td_mean_s8(const td_mean_params *restrict p, const int8_t *in, const td_affine *restrict requant, int8_t *out)
 {
-    td_means(p, in, requant, out, 0);
+    td_means(p, in, requant, out, TD_MEAN_AFFINE);
 }
 
 void td_mean_s8_exact(const td_mean_params *restrict p, const int8_t *in, const td_exact *restrict requant, int8_t *out)
 {
-    td_means(p, in, requant, out, 1);
+    td_means(p, in, requant, out, TD_MEAN_EXACT);
+}
+
+void td_mean_s8_wide(const td_mean_params *restrict p, const int8_t *in, const td_wide *restrict requant, int8_t *out)
+{
+    td_means(p, in, requant, out, TD_MEAN_WIDE);
 }

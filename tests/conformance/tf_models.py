@@ -24,9 +24,9 @@ import numpy as np
 
 from tests.conftest import need_module
 from tinydeploy import frontends, passes
-from tinydeploy.frontends.tflite_hybrid import for_litert
 from tinydeploy.ir import Array, Graph
 from tinydeploy.ops.execute import run_float, run_integer
+from tinydeploy.validation.litert import LiteRT
 
 FLOAT_TOLERANCE = 1e-5  # of the largest output value, or of 1
 
@@ -164,20 +164,17 @@ def _calibrated(fn: Any, specs: Specs, rng: np.random.Generator | None, supporte
     return converter
 
 
-def litert(model: bytes, feeds: Sequence[Array], *, ref: bool = True, steps: bool = False) -> list[Array]:
+def litert(model: bytes, feeds: Sequence[Array], *, steps: bool = False) -> list[Array]:
     """Outputs [samples, ...] in the model's order. ``feeds``: [samples, ...] arrays in the order of its inputs.
 
-    ``ref``: LiteRT's reference kernels, else its optimised ones. ``steps``: arrays are [samples, steps, ...]; variables
-    pass from step to step, and are new for every sample.
+    Of LiteRT's reference kernels, where it has right ones; hybrid weights are made float, which is what they mean here.
+    ``steps``: arrays are [samples, steps, ...]; variables pass from step to step, and are new for every sample.
     """
     if steps:
-        samples = [litert(model, sample, ref=ref) for sample in zip(*feeds, strict=True)]
+        samples = [litert(model, sample) for sample in zip(*feeds, strict=True)]
         return [np.stack(column) for column in zip(*samples, strict=True)]
     need_module("ai_edge_litert")
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-
-    resolver = OpResolverType.BUILTIN_REF if ref else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    interpreter = LiteRT(model, "model").open()
     interpreter.allocate_tensors()
     rows: list[list[Array]] = []
     for sample in zip(*feeds, strict=True):
@@ -226,9 +223,8 @@ def agree(
 ) -> Graph:
     """Fail unless our import computes what LiteRT's reference kernels do: as read, and after the passes.
 
-    Both the float reference (of a graph without quantised values) and the twin of the C are compared. LiteRT is given
-    hybrid models with their weights made float, which is what they mean here. ``feeds``: instead of random data;
-    [samples, steps, ...] for models with variables. Returns the graph as read, for further looks.
+    Both the float reference (of a graph without quantised values) and the twin of the C are compared; see `litert`.
+    ``feeds``: instead of random data; [samples, steps, ...] for models with variables. Returns the graph as read.
     """
     graph = imported(model)
     fed = random_feeds(graph, specs, samples, seed) if feeds is None else list(feeds)
@@ -236,7 +232,7 @@ def agree(
     if steps:
         fed = [array[:, None] if feeds is None else array for array in fed]
         fed = [np.concatenate([array, array[::-1]], axis=1) if feeds is None else array for array in fed]
-    theirs = litert(for_litert(model, "model") or model, fed, steps=steps)
+    theirs = litert(model, fed, steps=steps)
     named = dict(zip(graph.inputs, fed, strict=True))
     for label, version in (("as read", graph), ("optimised", passes.optimise(graph))):
         runs = [("twin", run_integer)] if graph.is_quantised() else [("reference", run_float), ("twin", run_integer)]

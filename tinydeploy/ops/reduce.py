@@ -97,8 +97,8 @@ class Reduction(Op):
 class ReduceSum(Reduction):
     """Sum over ``axes``; float32 one after the other, plain integers wrap.
 
-    8-bit quantised: the int32 sum of the centred inputs times the ratio of scales, double rounding.
-    Source: ONNX ReduceSum; TFLite SUM, reference_ops::QuantizedMeanOrSum.
+    Quantised: the int32 sum of the centred inputs times the ratio of scales; 8 bits round once, 16 bits doubly.
+    Source: ONNX ReduceSum; TFLite SUM, optimised kernels (the reference kernel of LiteRT 2.3 is broken).
     """
 
     name: ClassVar[str] = "reduce_sum"
@@ -117,9 +117,13 @@ class ReduceSum(Reduction):
         """One after the other, from +0; a single element is no sum."""
         return (self.added(sig, present(inputs, 0)),)
 
+    def ratio(self, sig: Signature) -> float:
+        """From the sum of centred inputs to the output's steps."""
+        return sig.input(0).scale / sig.outputs[0].scale
+
     def multiplier(self, sig: Signature) -> tuple[int, int]:
-        """Q31 multiplier and shift from the sum of centred inputs to the output's steps."""
-        return quantise_multiplier(sig.input(0).scale / sig.outputs[0].scale)
+        """The ratio as Q31 multiplier and shift."""
+        return quantise_multiplier(self.ratio(sig))
 
     def integer(self, sig: Signature, *inputs: Array | None) -> Arrays:
         """Quantised to 8 bits, or plain integers."""
@@ -128,6 +132,8 @@ class ReduceSum(Reduction):
             return self.reference(x)
         raw = x.sum(axis=self.axes, keepdims=self.keep_dims, dtype=np.int64)
         centred = wrap_int32(raw - kind.zero_point * self.count(kind.shape))
+        if kind.elem.bits == 8:
+            return (_linear.finish_once(centred, np.asarray(self.ratio(sig)), NO_CLAMP, sig.outputs[0]),)
         values = multiply_by_quantised_multiplier(centred, *self.multiplier(sig))
         return (_linear.to_elem(values, NO_CLAMP, sig.outputs[0]),)
 

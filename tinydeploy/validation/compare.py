@@ -36,11 +36,12 @@ class Exactness:
 
 
 def differs(got: Array, want: Array) -> Array:
-    """True for every element that is not the same in every bit; both of one shape and dtype."""
+    """True for every element that is not the same in every bit; both of one shape and dtype. Every NaN is the same."""
     if want.dtype.kind != "f":
         return np.asarray(got != want)
     bits = np.dtype(f"u{want.dtype.itemsize}")
-    return np.asarray(np.ascontiguousarray(got).view(bits) != np.ascontiguousarray(want).view(bits))
+    unequal = np.ascontiguousarray(got).view(bits) != np.ascontiguousarray(want).view(bits)
+    return np.asarray(unequal & ~(np.isnan(got) & np.isnan(want)))
 
 
 def max_relative_error(got: Array, want: Array) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib.metadata
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -219,38 +218,21 @@ def _disagreement(path: Path, oracle: Oracle, what: str) -> InputError:
     )
 
 
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "of unknown version"
-
-
 def _litert(path: Path, graph: Graph | None) -> Oracle:
-    from tinydeploy.frontends.tflite_hybrid import for_litert
     from tinydeploy.frontends.tflite_model import Model
+    from tinydeploy.validation.litert import LiteRT
 
+    data = path.read_bytes()
     try:
-        from ai_edge_litert import interpreter as litert
-
-        text = f"litert {_version('ai-edge-litert')} (BUILTIN_REF)"
+        runtime = LiteRT(data, str(path))
     except ImportError:
-        try:
-            from tflite_runtime import interpreter as litert
-
-            text = f"tflite_runtime {_version('tflite-runtime')} (BUILTIN_REF)"
-        except ImportError:
-            raise _Unavailable("ai-edge-litert is not installed (pip install 'tinydeploy[oracle-litert]')") from None
-
-    try:
-        copy = for_litert(path.read_bytes(), str(path))
-    except ValueError as reason:
-        raise _Unavailable(f"{text} computes hybrid operators less exactly, and {reason}") from None
-    source = {"model_path": str(path)} if copy is None else {"model_content": copy}
+        raise _Unavailable("ai-edge-litert is not installed (pip install 'tinydeploy[oracle-litert]')") from None
+    except (ValueError, RuntimeError) as error:
+        raise _Unavailable(f"litert cannot run it: {str(error).strip()[:200]}") from None
+    text = runtime.text
 
     def prepare(**options: bool) -> Any:
-        resolver = litert.OpResolverType.BUILTIN_REF
-        model = litert.Interpreter(**source, experimental_op_resolver_type=resolver, **options)
+        model = runtime.open(**options)
         for detail, name in zip(model.get_input_details(), graph.inputs if graph else (), strict=False):
             shape = graph.type(name).shape if graph else ()
             if tuple(detail["shape"]) != shape:
@@ -285,7 +267,7 @@ def _litert(path: Path, graph: Graph | None) -> Oracle:
         return tensors
 
     model = _guarded(prepare, text)
-    ends = Model(path.read_bytes(), str(path)).subgraph()
+    ends = Model(data, str(path)).subgraph()
     names = [ends.name(i) for i in ends.inputs], [ends.name(i) for i in ends.outputs]
     return Oracle(text, lambda feeds: over(model, feeds), inside, names, stream)
 

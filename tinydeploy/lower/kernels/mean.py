@@ -38,13 +38,14 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if sizes is None or count > MAX_TERMS:
         return []
     requant = requantise.solve(_scaling(op, ctx, count))
-    assert requant is not None  # double rounding always has the exact form
+    if requant is None:
+        return []  # only a sum, which rounds once; double rounding always has the exact form
     instructions = sig.input(0).size * 5 + kind.size * (25 if ctx.target.has_long_multiply else 60)
     return [
         Offer(
             kernel="mean_s8" if isinstance(op, Mean) else "sum_s8",
             call=Call(
-                "td_mean_s8" if requant.affine else "td_mean_s8_exact",
+                "td_mean_s8" if requant.affine else f"td_mean_s8_{requant.form}",
                 (ParamsArg(), In(0), Tab("requant"), Out(0)),
             ),
             access=AccessPlan((whole(sig.input(0).size),), (whole(kind.size),), reads_first=False),
@@ -82,16 +83,18 @@ def _runs(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...] | No
 
 
 def _scaling(op: Mean | ReduceSum, ctx: LowerContext, count: int) -> requantise.Scaling:
-    """The multiplier of a mean already holds the count (`Mean.multiplier`), and is not normalised."""
+    """The multiplier of a mean holds the count already (`Mean.multiplier`), not normalised; a sum rounds once."""
     sig = ctx.signature
+    is_mean = isinstance(op, Mean)
     multiplier, shift = op.multiplier(sig)
     return requantise.Scaling(
         bias=np.array([-sig.input(0).zero_point * count]),
-        ratio=np.array([math.ldexp(multiplier, shift - 31)]),
+        ratio=np.array([op.ratio(sig) if isinstance(op, ReduceSum) else math.ldexp(multiplier, shift - 31)]),
         low=np.array([-128 * count]),
         high=np.array([127 * count]),
         zero_point=sig.outputs[0].zero_point,
         act_min=-128,
         act_max=127,
-        fixed=(np.array([multiplier]), np.array([shift])),
+        rounding="double" if is_mean else "once",
+        fixed=(np.array([multiplier]), np.array([shift])) if is_mean else None,
     )

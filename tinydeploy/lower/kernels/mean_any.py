@@ -1,4 +1,4 @@
-"""Mean and sum of int16 over any axes, and of int8 over axes that `mean` does not take."""
+"""Mean and sum of int16 over any axes, and mean of int8 over axes that `mean` does not take."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def offers(ctx: LowerContext) -> list[Offer]:
     if not isinstance(op, (Mean, ReduceSum)) or names not in ({"s8"}, {"s16"}):
         return []
     multiplier, shift = op.multiplier(ctx.signature)
-    if shift < -31 or (names == {"s8"} and mean.offers(ctx)):
-        return []
+    if shift < -31 or (names == {"s8"} and (isinstance(op, ReduceSum) or mean.offers(ctx))):
+        return []  # sums of int8 round once
     offset = (x.zero_point * op.count(x.shape) + 2**31) % 2**32 - 2**31
     name, data = f"mean_any_{names.pop()}", operand(ctx, 0, "data")
     instructions = 6 * x.size + 40 * kind.size
