@@ -12,6 +12,8 @@ from tinydeploy.ir import Elem, Graph, Node
 from tinydeploy.lower import kernels
 from tinydeploy.lower._contract import DENSE, LowerContext, Lowered, Offer, Offers, Target
 from tinydeploy.lower._linear import LINEAR_RULE
+from tinydeploy.ops._op import is_tied
+from tinydeploy.ops.concat import Concat
 from tinydeploy.target.cpu import get_cpu
 
 
@@ -69,7 +71,10 @@ def lower(graph: Graph, target: Target) -> list[Lowered]:
 
 
 def offers_for(ctx: LowerContext) -> list[Offer]:
-    """Every offer any kernel makes for a node."""
+    """Every offer any kernel makes for a node; none for one that only moves data between different scales."""
+    op = ctx.node.op
+    if op.quant.ties and not isinstance(op, Concat) and not is_tied(ctx.signature):
+        return []  # it runs in float, between conversions
     return [offer for function in _modules().get(ctx.node.op.name, {}).values() for offer in function(ctx)]
 
 

@@ -45,6 +45,7 @@ class QuantRule:
     ``ties``: all inputs and outputs share one scale (reshape, pooling by maximum, concat ...).
     ``fixed_output``: the (scale, zero_point) of an int8 output that the operator itself prescribes (softmax).
     ``integer``: False if the operator has no integer arithmetic and stays in float.
+    ``small``: matrices of an operator that stays in float which its kernels take as int8 with a scale a row.
     """
 
     weights: int | None = None
@@ -53,6 +54,7 @@ class QuantRule:
     ties: bool = False
     fixed_output: tuple[float, int] | None = None
     integer: bool = True
+    small: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,10 +168,15 @@ def _narrow(_: Any, inputs: Types) -> bool:
 NARROW = Rule("activations are float, int16 or 8 bits wide", _narrow)
 
 
+def is_tied(sig: Signature) -> bool:
+    """True if all quantised inputs and outputs share one element type, scale and zero point."""
+    quants = {(k.elem, k.quant) for k in (*sig.inputs, *sig.outputs) if k is not None and k.quant is not None}
+    return len(quants) <= 1
+
+
 def require_tied(op: Op, sig: Signature) -> None:
     """Raise UnsupportedError unless all quantised inputs and outputs share one scale and zero point."""
-    quants = {(k.elem, k.quant) for k in (*sig.inputs, *sig.outputs) if k is not None and k.quant is not None}
-    if len(quants) > 1:
+    if not is_tied(sig):
         what = f"{op.name} cannot change the quantisation"
         raise UnsupportedError(Problem("", what, rule="inputs and outputs share scale and zero point"))
 

@@ -7,7 +7,7 @@ import pytest
 
 from tinydeploy.errors import InternalError, UnsupportedError, UsageError
 from tinydeploy.ir import Elem, Graph, Quant, Type
-from tinydeploy.lower import choose, kernel_names, lower, target_for
+from tinydeploy.lower import choose, kernel_names, lower, lower_with_islands, target_for
 from tinydeploy.lower._contract import Cost, Encoding, Lowered, Offer, Table
 from tinydeploy.ops.max_pool2d import MaxPool2d
 from tinydeploy.ops.mean import Mean
@@ -89,3 +89,15 @@ def test_a_wide_float_is_said_to_be_in_the_way():
     graph = graph_of(MaxPool2d((2, 2), (1, 1)), shape=(1, 3, 3, 2), elem=Elem.F64)
     with pytest.raises(UnsupportedError, match=r"rule: floats are float32, not float64"):
         lower(graph, target_for("cortex-m4"))
+
+
+@pytest.mark.parametrize("op", [Reshape(shape=(4,)), MaxPool2d(), Mean(axes=(1,), keep_dims=True)])
+def test_what_only_moves_data_does_not_change_scales(op):
+    """A copy of integers in another scale would be wrong without a word; it runs in float instead."""
+    graph = graph_of(op, shape=(1, 2, 2, 1) if isinstance(op, MaxPool2d) else (1, 4))
+    name = graph.outputs[0]
+    graph.values[name].type = dataclasses.replace(graph.type(name), quant=Quant.per_tensor(1 / 100, -128))
+    moved, lowered = lower_with_islands(graph, target_for("cortex-m4"))
+    kernels = [low.offer.kernel for low in lowered]
+    assert (kernels == ["mean_s8"]) == isinstance(op, Mean)
+    assert len(moved.nodes) == (1 if isinstance(op, Mean) else 3)
