@@ -42,8 +42,7 @@ def small(rng, kind, samples):
     return rng.integers(low, min(kind.elem.limits[1], 9), (samples, *kind.shape), endpoint=True).astype(kind.elem.dtype)
 
 
-def test_float32(tmp_path):
-    rng = np.random.default_rng(1)
+def float_cases(rng):
     cases = []
     for op in (*FUNCTIONS, *ARITHMETIC, Add(clamp=(0.0, 6.0)), Sub(clamp=(-1.0, 1.0)), Mul(clamp=(0.0, float("inf")))):
         if "f" not in takes(op):
@@ -54,11 +53,10 @@ def test_float32(tmp_path):
         cases.append(dataclasses.replace(case, feeds=dict(zip(case.feeds, grid, strict=True))))
         a, b = SHAPES[len(cases) % len(SHAPES)]
         cases.append(one_node(f"{op} {a} {b}", op, [Type(a, Elem.F32), Type(b, Elem.F32)], [None], rng))
-    assert check(cases, tmp_path) >= 2 * len(cases)
+    return cases
 
 
-def test_integers_and_bool(tmp_path):
-    rng = np.random.default_rng(2)
+def integer_cases(rng):
     cases = []
     for op, elem in itertools.product((*FUNCTIONS, *ARITHMETIC), (*INTEGERS, Elem.BOOL)):
         if letter_of(elem) not in takes(op) or (op.name == "prelu" and letter_of(elem) == "u"):
@@ -69,6 +67,16 @@ def test_integers_and_bool(tmp_path):
             cases.append(case)
             feeds = {name: small(rng, case.graph.type(name), 4) for name in case.feeds}
             cases.append(dataclasses.replace(case, label=f"{op} {elem} small", feeds=feeds))
+    return cases
+
+
+def test_float32(tmp_path):
+    cases = float_cases(np.random.default_rng(1))
+    assert check(cases, tmp_path) >= 2 * len(cases)
+
+
+def test_integers_and_bool(tmp_path):
+    cases = integer_cases(np.random.default_rng(2))
     assert check(cases, tmp_path) >= len(cases)
 
 
@@ -94,8 +102,7 @@ def test_quantised_extremes_and_select(tmp_path):
     assert check(cases, tmp_path) >= len(cases)
 
 
-def test_select(tmp_path):
-    rng = np.random.default_rng(5)
+def select_cases(rng):
     shapes = [
         ((2, 3, 4), (2, 3, 4), (2, 3, 4)),
         ((3, 1), (2, 1, 4), ()),
@@ -108,6 +115,11 @@ def test_select(tmp_path):
             kinds = [Type(condition, Elem.BOOL), Type(a, elem), Type(b, elem)]
             cases.append(one_node(f"{elem} {condition} {a} {b}", Select(), kinds, [None], rng))
         cases.append(one_node("constant", Select(), [which, Type((2, 3), elem), Type((3,), elem)], [None], rng))
+    return cases
+
+
+def test_select(tmp_path):
+    cases = select_cases(np.random.default_rng(5))
     assert check(cases, tmp_path) >= len(cases)
 
 

@@ -18,8 +18,7 @@ def quant(rng):
     return Quant.per_tensor(float(np.exp(rng.uniform(np.log(0.005), np.log(0.5)))), int(rng.integers(-128, 128)))
 
 
-def test_every_pair(tmp_path):
-    rng = np.random.default_rng(1)
+def pair_cases(rng):
     cases = []
     for op in (*FUNCTIONS * 3, *COMPARISONS):
         kinds = [Type((256, 1), Elem.S8, quant(rng)), Type((256,), Elem.S8, quant(rng))]
@@ -27,6 +26,11 @@ def test_every_pair(tmp_path):
         case = one_node(repr(op), op, kinds, [result], rng, samples=1)
         feeds = dict(zip(case.feeds, (EVERY[None, :, None], EVERY[None]), strict=True))
         cases.append(dataclasses.replace(case, feeds=feeds))
+    return cases
+
+
+def test_every_pair(tmp_path):
+    cases = pair_cases(np.random.default_rng(1))
     assert check(cases, tmp_path) >= len(cases)
 
 
