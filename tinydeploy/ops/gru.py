@@ -30,7 +30,7 @@ class Gru(Op):
         *_recurrent.shape_rules(gates=3, states=1),
         *_recurrent.activation_rules(2),
     )
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
+    quant: ClassVar[QuantRule] = QuantRule(integer=False, small=(1, 2))
 
     activations: tuple[str, ...] = ("sigmoid", "tanh")
     alphas: tuple[float, ...] = ()

@@ -38,7 +38,7 @@ class Lstm(Op):
         *_recurrent.activation_rules(3),
         Rule("cell_clip is 0 (none) or above", lambda op, _: 0 <= op.cell_clip < float("inf")),
     )
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
+    quant: ClassVar[QuantRule] = QuantRule(integer=False, small=(1, 2))
 
     activations: tuple[str, ...] = ("sigmoid", "tanh", "tanh")
     alphas: tuple[float, ...] = ()

@@ -27,7 +27,7 @@ class Rnn(Op):
         *_recurrent.shape_rules(gates=1, states=1),
         *_recurrent.activation_rules(1),
     )
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
+    quant: ClassVar[QuantRule] = QuantRule(integer=False, small=(1, 2))
 
     activations: tuple[str, ...] = ("tanh",)
     alphas: tuple[float, ...] = ()

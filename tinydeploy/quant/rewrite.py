@@ -56,7 +56,7 @@ class Rewriter:
             if state.read in self.quants:
                 state.write = self._integers(state.write, self.quants[state.read])
         for place, name in enumerate(graph.outputs):
-            if name in self.quants:
+            if name in self.quants and self.source.constant(name) is None:
                 graph.outputs[place] = self._integers(name, self.quants[name])
                 self._keep_name(graph.outputs[place], name)
         graph.prune()
@@ -68,8 +68,15 @@ class Rewriter:
             value.type = Type(value.type.shape, self.scheme.activations.elem, self.quants[name])
 
     def _float(self, node: Node) -> None:
-        inputs = tuple(None if name is None else self._real(name) for name in node.inputs)
-        self.graph.nodes.append(dataclasses.replace(node, inputs=inputs))
+        inputs = [None if name is None else self._real(name) for name in node.inputs]
+        matrices = {place: self.source.constant(node.inputs[place]) for place in node.op.quant.small}
+        if all(data is not None and np.all(np.isfinite(data)) for data in matrices.values()):  # all or none of them
+            for place, data in matrices.items():
+                assert data is not None
+                kind = Type(data.shape, Elem.S8, weight_rules.row_scales(data))
+                small = weight_rules.to_integers(data, kind, -127, 127)
+                inputs[place] = self._constant(_named(node.inputs[place]), kind, small)
+        self.graph.nodes.append(dataclasses.replace(node, inputs=tuple(inputs)))
 
     def _integer(self, node: Node) -> None:
         rule = node.op.quant

@@ -31,6 +31,12 @@ def scales(weights: Array, axis: int, bias: Array | None, source: Type, result: 
     return Quant.per_channel(wanted, axis)
 
 
+def row_scales(weights: Array) -> Quant:
+    """Symmetric scales of int8, one a row of a matrix, for kernels that make real numbers of them again."""
+    largest = np.abs(np.asarray(weights, np.float64)).max(axis=1, initial=0.0)
+    return Quant.per_channel(np.maximum(largest / 127, np.finfo(np.float32).tiny), 0)
+
+
 def bias_quant(source: Type, weights: Quant) -> Quant:
     """int32 biases count steps of input scale x weight scale; the product is float32, as in a TFLite file."""
     product = np.float32(source.scale) * np.asarray(weights.scale, np.float32)
