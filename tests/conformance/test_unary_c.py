@@ -15,7 +15,6 @@ from tinydeploy.ops.activation import (
     Elu,
     Gelu,
     HardSigmoid,
-    IsInf,
     LeakyRelu,
     Selu,
     Shrink,
@@ -24,6 +23,7 @@ from tinydeploy.ops.activation import (
 )
 from tinydeploy.ops.clamp import Clamp
 from tinydeploy.ops.logistic import Logistic
+from tinydeploy.ops.predicate import IsInf
 from tinydeploy.ops.tanh import Tanh
 
 FUNCTIONS = [kind() for kind in registry().values() if issubclass(kind, Unary)]

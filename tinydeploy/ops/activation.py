@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Elem
+from tinydeploy.ir.types import Array
 from tinydeploy.numerics import float32
 from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._elementwise import Unary
-from tinydeploy.ops._op import Arrays, QuantRule, Rule, Signature, Types, present
+from tinydeploy.ops._op import Arrays, Rule, Signature, Types, present
 from tinydeploy.ops.unary import erf64
 
 F = np.float32
@@ -288,18 +288,3 @@ class Swish(Activation):
     def single(self, x: Array) -> Array:
         """As td_swish_f32."""
         return np.asarray(x * float32.sigmoid(F(self.alpha) * x))
-
-
-@dataclasses.dataclass(frozen=True)
-class IsInf(Activation):
-    """True where x is infinite; ``negative``, ``positive``: which infinities count. Source: ONNX IsInf-20."""
-
-    name: ClassVar[str] = "is_inf"
-    result: ClassVar[Elem | None] = Elem.BOOL
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
-    negative: bool = True
-    positive: bool = True
-
-    def real(self, x: Array) -> Array:
-        """Which are infinite."""
-        return np.asarray((np.isposinf(x) & self.positive) | (np.isneginf(x) & self.negative))

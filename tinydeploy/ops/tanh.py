@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Type
-from tinydeploy.numerics.wide import tanh16
 from tinydeploy.numerics import float32
+from tinydeploy.numerics.wide import tanh16
 from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._op import NARROW, Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 

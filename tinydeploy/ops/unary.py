@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tinydeploy.ir.types import Array, Elem
+from tinydeploy.ir.types import Array
 from tinydeploy.numerics import float32
 from tinydeploy.ops import _int16, _table
 from tinydeploy.ops._elementwise import Unary
-from tinydeploy.ops._op import Arrays, QuantRule, Signature, present
+from tinydeploy.ops._op import Arrays, Signature, present
 
 
 class Abs(Unary):
@@ -160,42 +160,6 @@ class Round(Unary):
         return np.rint(x)
 
     single = real
-
-
-class IsNan(Unary):
-    """True where x is not a number. Source: ONNX IsNaN-20."""
-
-    name: ClassVar[str] = "is_nan"
-    result: ClassVar[Elem | None] = Elem.BOOL
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
-
-    def real(self, x: Array) -> Array:
-        """Which are NaN."""
-        return np.isnan(x)
-
-
-class LogicalNot(Unary):
-    """``y = not x`` for bools. Source: ONNX Not-1, TFLite LOGICAL_NOT."""
-
-    name: ClassVar[str] = "logical_not"
-    takes: ClassVar[str] = "b"
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
-
-    def plain(self, x: Array) -> Array:
-        """The negation."""
-        return np.logical_not(x)
-
-
-class BitwiseNot(Unary):
-    """``y = ~x`` for integers. Source: ONNX BitwiseNot-18."""
-
-    name: ClassVar[str] = "bitwise_not"
-    takes: ClassVar[str] = "su"
-    quant: ClassVar[QuantRule] = QuantRule(integer=False)
-
-    def plain(self, x: Array) -> Array:
-        """All bits the other way."""
-        return np.invert(x)
 
 
 class _Library(Unary):
