@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Reals = npt.NDArray[np.float32]
-_CHUNK_ELEMENTS = 1 << 22  # products held at once
+_MANY_SUMS = 4096  # of so many a product each is made at once, of fewer all products of each
 
 
 def ordered_sum(x: npt.ArrayLike, axis: int = -1) -> Reals:
@@ -20,13 +20,10 @@ def ordered_sum(x: npt.ArrayLike, axis: int = -1) -> Reals:
 def ordered_dot(start: npt.ArrayLike, x: npt.ArrayLike, weights: npt.ArrayLike) -> Reals:
     """``start + x[0] * w[0] + x[1] * w[1] + ...``: x [..., K], weights [O, K], start broadcasts to [..., O]."""
     left, right = np.asarray(x, np.float32), np.asarray(weights, np.float32)
-    shape = (*left.shape[:-1], len(right))
-    first = np.broadcast_to(np.asarray(start, np.float32), shape).reshape(-1, len(right), 1)
-    rows = left.reshape(-1, 1, left.shape[-1])
-    result = np.empty((len(rows), len(right)), np.float32)
-    many = max(1, _CHUNK_ELEMENTS // max(1, len(right) * (left.shape[-1] + 1)))
-    for begin in range(0, len(rows), many):
-        part = slice(begin, begin + many)
-        terms = np.concatenate([first[part], rows[part] * right], axis=-1)
-        result[part] = np.add.accumulate(terms, axis=-1, dtype=np.float32)[..., -1]
-    return result.reshape(shape)
+    total = np.array(np.broadcast_to(np.asarray(start, np.float32), (*left.shape[:-1], len(right))))
+    if total.size >= _MANY_SUMS:
+        for k in range(left.shape[-1]):
+            total += left[..., k, None] * right[:, k]
+        return total
+    terms = np.concatenate([total[..., None], left[..., None, :] * right], axis=-1)
+    return np.asarray(np.add.accumulate(terms, axis=-1, dtype=np.float32)[..., -1])
