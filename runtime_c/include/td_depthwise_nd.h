@@ -25,4 +25,7 @@ void td_depthwise_nd_f32_w8(const td_conv_nd_f32_params *restrict p, const float
 void td_depthwise_nd_s8(const td_conv_nd_s8_params *restrict p, const int8_t *x, const int8_t *weights,
                         const td_exact *restrict requant, int8_t *out);
 
+void td_depthwise_nd_s8_wide(const td_conv_nd_s8_params *restrict p, const int8_t *x, const int8_t *weights,
+                             const td_wide *restrict requant, const int32_t *restrict bias, int8_t *out);
+
 #endif

@@ -90,7 +90,7 @@ class Layer:
         if bias is None and len(sig.inputs) > 2 and sig.inputs[2] is not None:
             return []
         low, high = clamp_limits(self.ctx.node.op.clamp, sig.outputs[0])
-        scaling = self._scaling(bias, low, high)
+        scaling = self._scaling(bias, low, high, weights)
         form = requantise.exact(scaling) if self.rounding == "double" else requantise.wide(scaling)
         if form is None:
             return []
@@ -109,20 +109,34 @@ class Layer:
         params = Params("td_conv_nd_s8_params", (*self.axes_fields(), *fields))
         return [self.offer("s8" if form.form == "exact" else "s8_wide", arguments, tables, params)]
 
-    def _scaling(self, bias: Array | None, low: int, high: int) -> Scaling:
-        """Of sums that may be any int32; the wide kernel adds the bias itself, as the sum wraps with it."""
+    def _scaling(self, bias: Array | None, low: int, high: int, weights: Array | None) -> Scaling:
+        """Of the sums that can occur; the wide kernel adds the bias itself, as the sum wraps with it."""
         own = bias is not None and self.rounding == "double"
-        ends = np.full(self.out_channels, 2**31, np.int64)
+        least, most = self._ends(None if own else bias, weights)
         return Scaling(
             bias=np.asarray(bias, np.int64).ravel() if own else np.zeros(self.out_channels, np.int64),
             ratio=np.array(np.broadcast_to(_linear.channel_scales(self.ctx.signature), (self.out_channels,))),
-            low=-ends,
-            high=ends - 1,
+            low=least,
+            high=most,
             zero_point=self.ctx.signature.outputs[0].zero_point,
             act_min=low,
             act_max=high,
             rounding=self.rounding,
         )
+
+    def _ends(self, bias: Array | None, weights: Array | None) -> tuple[Array, Array]:
+        """The lowest and highest sum of each output, with ``bias``; all of int32 where they are unknown or wrap."""
+        ends = np.full(self.out_channels, 2**31, np.int64)
+        if weights is None:
+            return -ends, ends - 1
+        kind = self.ctx.signature.input(0)
+        first = self.family == "conv_nd"
+        rows = weights.astype(np.int64).reshape((self.out_channels, -1) if first else (-1, self.out_channels))
+        inputs = [limit - kind.zero_point for limit in kind.elem.limits]
+        products = np.sort(np.stack([rows * x for x in inputs]), axis=0).sum(axis=2 if first else 1)
+        least, most = products + (0 if bias is None else bias.astype(np.int64).ravel())
+        wraps = bool((np.abs(np.stack([least, most])) >= 2**31).any())
+        return (-ends, ends - 1) if wraps else (np.minimum(least, 0), np.maximum(most, 0))
 
     def _centred(self) -> Array | None:
         """Constant int8 weights less their zero points, None where there are none or they leave int8."""
