@@ -402,15 +402,15 @@ def everything(main_version: int) -> list[tuple[str, str, Any]]:
     return cases + [("keras3", text, shape) for text, shape in ONLY_3] + expressions
 
 
-def build(keras: Any, expression: str, shapes: Any) -> Any:
-    """A model of one layer, or of an expression of x and y, with random weights."""
+def build(keras: Any, expression: str, shapes: Any, batch: int | None = None) -> Any:
+    """A model of one layer, or of an expression of x and y, with random weights; the batch is open unless given."""
     several = shapes if isinstance(shapes, list) else [shapes]
     inputs = []
     for shape in several:
         if isinstance(shape, str):  # whole numbers from 0 to 8
-            inputs.append(keras.Input((int(shape.partition(":")[2]),), dtype="int32"))
+            inputs.append(keras.Input((int(shape.partition(":")[2]),), batch_size=batch, dtype="int32"))
         else:
-            inputs.append(keras.Input(shape))
+            inputs.append(keras.Input(shape, batch_size=batch))
     names: dict[str, Any] = {**vars(keras.layers), "Sequential": keras.Sequential, "np": np}
     names.update(zip("xy", inputs, strict=False))
     names.update({name: getattr(keras, name, None) for name in ("ops", "activations")})

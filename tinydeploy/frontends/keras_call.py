@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tinydeploy.errors import InputError, Problem, UnsupportedError
-from tinydeploy.frontends._common import Builder, make, same_padding
+from tinydeploy.frontends._common import Builder, make
 from tinydeploy.frontends.keras_file import Ref, Weights
+from tinydeploy.frontends.keras_settings import Layer, Settings
 from tinydeploy.ir import Array, Elem, State, Type
 
-MAX_SIZE = 1 << 20
+MAX_HELD = 16
 
 Results: TypeAlias = "str | Sequence[str]"
 Operation: TypeAlias = "Callable[[Call], Results]"
@@ -25,27 +24,6 @@ class Tensor(str):
     """The name of a value, among the arguments of a call."""
 
     __slots__ = ()
-
-
-@dataclasses.dataclass(frozen=True)
-class Layer:
-    """A layer of the file. ``path`` leads to its weights; its last name is the layer's own."""
-
-    class_name: str
-    module: str
-    config: dict[str, Any]
-    path: tuple[Ref, ...]
-    registered: str = ""
-
-    @property
-    def name(self) -> str:
-        """What the user calls it; layers of nested models are told apart by the models' names."""
-        return "/".join(ref.name for ref in self.path)
-
-    @property
-    def origin(self) -> str:
-        """For messages."""
-        return f"layer '{self.name}' ({self.class_name})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,24 +79,15 @@ class Context:
     masked: set[str] = dataclasses.field(default_factory=set)
 
 
-class Call:
+class Call(Settings):
     """What a translation sees of its layer. ``args``, ``kwargs``: as in Python, with a `Tensor` for each tensor."""
 
     def __init__(self, context: Context, layer: Layer, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.context = context
-        self.layer = layer
-        self.config = layer.config
+        super().__init__(layer)
         self.args = list(args)
         self.kwargs = {key: value for key, value in kwargs.items() if value is not None}
         self.operands = flat(self.args)
-
-    def refuse(self, what: str, rule: str = "", hint: str = "") -> UnsupportedError:
-        """An error for something the file may ask for but we do not do."""
-        return UnsupportedError(Problem(self.layer.origin, what, rule, hint))
-
-    def damaged(self, what: str) -> InputError:
-        """An error for something no valid file asks for."""
-        return InputError(Problem(self.layer.origin, what))
 
     # Inputs
 
@@ -130,6 +99,12 @@ class Call:
         if not self.type(name).rank:
             raise self.damaged("its input has no batch axis")
         return name
+
+    def first(self) -> Any:
+        """The first argument."""
+        if not self.args:
+            raise self.damaged("has no input")
+        return self.args[0]
 
     def operand(self, index: int) -> str:
         """An input as float32: integers (images of bytes) are converted, numbers become constants."""
@@ -246,69 +221,11 @@ class Call:
         """The layer that this one holds in ``attribute``."""
         if not isinstance(entry, dict) or not isinstance(entry.get("config"), dict):
             raise self.damaged(f"holds no layer in {attribute}")
+        if len(self.layer.path) > MAX_HELD:
+            raise self.damaged("is held by layers that hold layers, too deeply")
         config = entry["config"]
         name = str(config.get("name") or attribute)
         path = (*self.layer.path, Ref(name, attribute, attribute=True))
         registered = str(entry.get("registered_name") or "")
         module = str(entry.get("module") or ("" if registered else "keras.layers"))
         return Layer(str(entry.get("class_name")), module, config, path, registered)
-
-    # Configuration
-
-    def number(self, key: str, default: float | None = None, *, config: dict[str, Any] | None = None) -> float:
-        """A finite number of the configuration."""
-        value = (self.config if config is None else config).get(key)
-        if isinstance(value, dict):  # a NumPy scalar: as Keras 2 wrote it, or as Keras 3 does
-            value = value.get("value", value.get("config"))
-            value = value.get("value") if isinstance(value, dict) else value
-        value = default if value is None else value
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise self.damaged(f"{key} is {str(value)[:80]!r}, not a number")
-        return float(value)
-
-    def whole(self, key: str, default: int | None = None, least: int = 1) -> int:
-        """A whole number of the configuration."""
-        value = self.config.get(key)
-        value = default if value is None else value
-        if type(value) is not int or not least <= value <= MAX_SIZE:
-            raise self.damaged(f"{key} is {str(value)[:80]!r}, not a whole number from {least} to {MAX_SIZE}")
-        return value
-
-    def integers(self, key: str, count: int, default: int | None = None) -> tuple[int, ...]:
-        """``count`` integers from 1; one number stands for all."""
-        value = self.config.get(key)
-        value = default if value is None else value
-        items = value if isinstance(value, list) else [value] * count
-        whole = [item for item in items if type(item) is int and 1 <= item <= MAX_SIZE]
-        if len(items) != count or len(whole) != count:
-            raise self.damaged(f"{key} is {str(value)[:80]!r}; {count} whole numbers from 1 to {MAX_SIZE} are needed")
-        return tuple(whole)
-
-    def axis(self, value: object, rank: int) -> int:
-        """An axis that may count from the end."""
-        if type(value) is not int or not -rank <= value < rank:
-            raise self.damaged(f"axis {str(value)[:80]} does not exist in {rank} dimensions")
-        return value % rank
-
-    def axes(self, value: object, rank: int) -> tuple[int, ...]:
-        """One axis or a list of them, in ascending order; None means all."""
-        if value is None:
-            return tuple(range(rank))
-        items = value if isinstance(value, (list, tuple)) else [value]
-        found = sorted({self.axis(item, rank) for item in items})
-        if len(found) != len(items):
-            raise self.damaged(f"names an axis twice: {str(value)[:80]}")
-        return tuple(found)
-
-    def padding(
-        self, sizes: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
-    ) -> list[tuple[int, int]]:
-        """(before, after) an axis for "valid", "same" or, in one dimension, "causal"."""
-        word = self.config.get("padding", "valid")
-        if word == "valid":
-            return [(0, 0)] * len(sizes)
-        if word == "same":
-            return [same_padding(*args) for args in zip(sizes, kernel, stride, dilation, strict=True)]
-        if word == "causal" and len(sizes) == 1:
-            return [((kernel[0] - 1) * dilation[0], 0)]
-        raise self.damaged(f"padding is {str(word)[:80]!r}")

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedError
-from tinydeploy.frontends import keras_custom, keras_nodes, keras_ops
+from tinydeploy.frontends import keras_custom, keras_nodes, keras_ops, keras_rules
 from tinydeploy.frontends._common import Builder, checked_shape
-from tinydeploy.frontends.keras_call import Call, Context, Layer, Tensor, flat
-from tinydeploy.frontends.keras_file import KerasFile, Ref, is_own_module, slot_stem
+from tinydeploy.frontends.keras_call import Call, Context, Tensor, flat
+from tinydeploy.frontends.keras_file import KerasFile, Ref, slot_stem
 from tinydeploy.frontends.keras_nodes import History, LayerCall, Unreadable
+from tinydeploy.frontends.keras_rules import INPUT_TYPES, ROUNDED, is_operation, policy_name
+from tinydeploy.frontends.keras_settings import Layer
 from tinydeploy.ir import Elem, Type
 
 LAYERS, OPERATIONS = keras_ops.tables()
 MODELS = ("Functional", "Model", "Sequential")
 MAX_LAYERS = 2000
 MAX_DEPTH = 8
-_INPUT_TYPES = {elem.value: elem for elem in Elem if elem not in (Elem.F16, Elem.F64, Elem.S4)}
-_ROUNDED = ("float16", "bfloat16", "float64", "mixed_float16", "mixed_bfloat16")
-_EXECUTES = {"Lambda": "Python byte code", "TFSMLayer": "a TensorFlow program"}
 _SUBCLASSED = "rebuild it with the Functional API, or export it to ONNX or TFLite"
-_REPLACE = "replace it by built-in layers, map it with custom_layers= in Python, or export the model to ONNX or TFLite"
 LOST = Tensor()
 _IGNORED = ("training", "mask")  # arguments of layers; a mask is told by what made it
 
@@ -83,7 +81,7 @@ class Walker:
             # A class that is registered and in no module is the user's own.
             module = str(entry.get("module") or ("" if registered else _module(class_name, entry)))
             stem = slot_stem(class_name)
-            if not _is_operation(module):
+            if not is_operation(module):
                 counts[stem] = counts.get(stem, -1) + 1
             slot = f"{stem}_{counts[stem]}" if counts.get(stem) else stem
             layers.append((Layer(class_name, module, settings, (*path, Ref(str(name), slot)), registered), entry))
@@ -182,8 +180,8 @@ class Walker:
             raise InputError(Problem(where, f"has the open shape {shape}", "only the batch may be open", hint))
         else:
             dims = [d or 1 for d in shape]
-        policy = _policy(dtype)
-        elem = _INPUT_TYPES.get(policy or "float32")
+        policy = policy_name(dtype)
+        elem = INPUT_TYPES.get(policy or "float32")
         if elem is None:
             elem = Elem.F32
             self._builder.graph.warnings.append(f"{where} has type {str(policy)[:40]}; it is read as float32")
@@ -202,7 +200,7 @@ class Walker:
         """Translate one call; [LOST] if it is not possible, and the builder knows why."""
         try:
             custom = self._own_function(layer)
-            refusal = None if custom else _refusal(layer)
+            refusal = None if custom else keras_rules.refusal(layer, self._known(layer))
             if refusal is not None:
                 raise UnsupportedError(refusal)
             if layer.class_name in MODELS and not custom:
@@ -210,7 +208,7 @@ class Walker:
             if any(item is LOST for item in flat([args, kwargs])):
                 return [LOST]
             self._warn_rounded(layer)
-            if not _is_operation(layer.module):
+            if not is_operation(layer.module):
                 kwargs = {key: value for key, value in kwargs.items() if key not in _IGNORED or isinstance(value, str)}
             call = Call(self._context, layer, args, kwargs)
             made = keras_custom.run(call, custom) if custom else self._translated(call)
@@ -221,7 +219,7 @@ class Walker:
             return [LOST]
 
     def _translated(self, call: Call) -> str | Sequence[str]:
-        if _is_operation(call.layer.module):
+        if is_operation(call.layer.module):
             return OPERATIONS[call.layer.class_name](call)
         entry = LAYERS[call.layer.class_name]
         masked = any(item in self._context.masked for item in flat([call.args, call.kwargs]) if isinstance(item, str))
@@ -233,15 +231,18 @@ class Walker:
             self._context.masked.update([made] if isinstance(made, str) else made)
         return made
 
+    def _known(self, layer: Layer) -> Container[str]:
+        return OPERATIONS if is_operation(layer.module) else {*LAYERS, *MODELS}
+
     def _own_function(self, layer: Layer) -> Any:
         """The user's function for a layer, by its class, its registered name or its own name."""
         keys = (layer.registered, layer.class_name, layer.class_name.split(">")[-1], layer.path[-1].name)
         return next((self._custom[key] for key in keys if key in self._custom), None)
 
     def _warn_rounded(self, layer: Layer) -> None:
-        policy = _policy(layer.config.get("dtype"))
+        policy = policy_name(layer.config.get("dtype"))
         text = f"layers with the type policy {policy} compute in float32"
-        if policy in _ROUNDED and text not in self._builder.graph.warnings:
+        if policy in ROUNDED and text not in self._builder.graph.warnings:
             self._builder.graph.warnings.append(text)
 
 
@@ -275,30 +276,3 @@ def _module(class_name: str, entry: dict[str, Any]) -> str:
     modern = any(isinstance(node, dict) for node in _list(entry.get("inbound_nodes")))
     operation = modern and class_name in OPERATIONS and "trainable" not in entry["config"]
     return "keras.ops" if operation else "keras.layers"
-
-
-def _is_operation(module: str) -> bool:
-    return ".ops." in f"{module}."
-
-
-def _policy(policy: object) -> str | None:
-    """The name of a type policy."""
-    if isinstance(policy, dict):
-        policy = _dict(policy.get("config")).get("name") or policy.get("class_name")
-    return None if policy is None else str(policy)
-
-
-def _refusal(layer: Layer) -> Problem | None:
-    """Why a layer cannot be translated, by its name alone; None if it can."""
-    if layer.class_name in _EXECUTES:
-        return Problem(layer.origin, f"holds {_EXECUTES[layer.class_name]}, which is never run", hint=_REPLACE)
-    if not is_own_module(layer.module) or ">" in layer.class_name:
-        place = f"module {layer.module[:80]!r}" if layer.module else f"the name {layer.registered[:80]!r}"
-        return Problem(layer.origin, f"is a custom object of {place}", hint=_REPLACE)
-    policy = _policy(layer.config.get("dtype"))
-    if policy is not None and policy not in (*_INPUT_TYPES, *_ROUNDED):
-        return Problem(layer.origin, f"has the type policy {policy[:80]!r}", "layers compute in float32")
-    known = OPERATIONS if _is_operation(layer.module) else LAYERS
-    if layer.class_name not in known and layer.class_name not in MODELS:
-        return Problem(layer.origin, "is not supported", hint="`tinydeploy ops` lists the layers; replace it by those")
-    return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.frontends.keras_call import Layer
+from tinydeploy.frontends.keras_settings import Layer
 
 MAX_CALLS = 2000
 MAX_DEPTH = 8
@@ -157,7 +157,8 @@ def _array(config: dict[str, Any]) -> np.ndarray[Any, Any]:
     if dtype not in ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "bool"):
         raise Unreadable(f"an array of {name[:80]}")
     try:
-        array = np.array(config.get("value"), dtype)
+        with np.errstate(over="ignore"):
+            array = np.array(config.get("value"), dtype)
     except (ValueError, TypeError, OverflowError):
         raise Unreadable("an array that is none") from None
     if not array.size or array.ndim > MAX_DEPTH:

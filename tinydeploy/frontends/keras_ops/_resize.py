@@ -37,6 +37,7 @@ def resize(call: Call, x: str, size: tuple[int, int], method: str, antialias: bo
             "resize_bilinear", (x,), stem="resize", size=size, align_corners=False, half_pixel_centers=True
         )
     for axis, length in enumerate(size, 1):
+        call.check_table(length, 16, max(call.type(x).shape[axis] // length, 1) if antialias else 1)
         index, weights = taps(call.type(x).shape[axis], length, method, antialias)
         constants = call.constant(f"index{axis}", index), call.constant(f"weights{axis}", weights)
         x = call.emit("resample", (x, *constants), stem=f"resample{axis}", axis=axis)

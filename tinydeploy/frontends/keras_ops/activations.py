@@ -10,14 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tinydeploy.frontends._common import RELU6_CLAMP, RELU_CLAMP
-from tinydeploy.frontends.keras_call import LAYERS, Call, layer, operation
-from tinydeploy.ir import Elem
+from tinydeploy.frontends.keras_call import LAYERS, Call, Tensor
 from tinydeploy.ops._op import NO_CLAMP
 
 Settings: TypeAlias = "dict[str, Any]"
 Function: TypeAlias = "Callable[[Call, str, str, Settings], str]"
 FUNCTIONS: dict[str, Function] = {}
-_CLAMPS = {"linear": NO_CLAMP, "relu": RELU_CLAMP, "relu6": RELU6_CLAMP, "hard_tanh": (-1.0, 1.0)}
+CLAMPS = {"linear": NO_CLAMP, "relu": RELU_CLAMP, "relu6": RELU6_CLAMP, "hard_tanh": (-1.0, 1.0)}
 # Keras 3's own numbers of the scaled exponential linear unit. Source: keras.activations.selu.
 _SELU = {"alpha": 1.6732632423543772, "gamma": 1.0507009873554805}
 
@@ -38,12 +37,12 @@ def activation(call: Call, value: object) -> Activation:
             return Activation(clamp=(0.0, _top(call, held.config)))
         if held.class_name not in LAYERS:
             raise call.refuse(f"has the activation {held.class_name[:80]!r}", _known())
-        return Activation(function=lambda x, _: call.inner(value, "activation", [_tensor(x)])[0])
+        return Activation(function=lambda x, _: call.inner(value, "activation", [Tensor(x)])[0])
     if isinstance(value, dict):
         value = value.get("config") if value.get("class_name") == "function" else value.get("class_name")
     name = "linear" if value is None else str(value)
-    if name in _CLAMPS:
-        return Activation(_CLAMPS[name])
+    if name in CLAMPS:
+        return Activation(CLAMPS[name])
     if name not in FUNCTIONS:
         raise call.refuse(f"has the activation {name[:80]!r}", _known())
     return Activation(function=lambda x, stem: FUNCTIONS[name](call, x, stem, {}))
@@ -52,7 +51,7 @@ def activation(call: Call, value: object) -> Activation:
 def activate(call: Call, x: str, value: object, stem: str = "activation") -> str:
     """Add an activation as nodes of its own."""
     wanted = activation(call, value)
-    return wanted.function(x, stem) if wanted.function else _clamp(call, x, stem, wanted.clamp)
+    return wanted.function(x, stem) if wanted.function else clamp(call, x, stem, wanted.clamp)
 
 
 def finish(call: Call, x: str, wanted: Activation) -> str:
@@ -61,16 +60,11 @@ def finish(call: Call, x: str, wanted: Activation) -> str:
 
 
 def _known() -> str:
-    return f"activations are {', '.join(sorted({*_CLAMPS, *FUNCTIONS}))}"
+    return f"activations are {', '.join(sorted({*CLAMPS, *FUNCTIONS}))}"
 
 
-def _tensor(name: str) -> str:
-    from tinydeploy.frontends.keras_call import Tensor
-
-    return Tensor(name)
-
-
-def _clamp(call: Call, x: str, stem: str, bounds: tuple[float, float]) -> str:
+def clamp(call: Call, x: str, stem: str, bounds: tuple[float, float]) -> str:
+    """A clamp, if there is anything to do."""
     return x if bounds == NO_CLAMP else call.emit("clamp", (x,), stem=stem, low=bounds[0], high=bounds[1])
 
 
@@ -233,7 +227,7 @@ def _relu(call: Call, x: str, stem: str, settings: Settings) -> str:
     slope, edge = (call.number(key, 0.0, config=settings) for key in ("negative_slope", "threshold"))
     top = _top(call, settings)
     if not slope and not edge:
-        return _clamp(call, x, stem, (0.0, top))
+        return clamp(call, x, stem, (0.0, top))
     if not edge and top == math.inf:
         return call.emit("leaky_relu", (x,), stem=stem, alpha=slope)
     upper = x
@@ -242,88 +236,10 @@ def _relu(call: Call, x: str, stem: str, settings: Settings) -> str:
         above = call.emit("greater", (x, limit), stem=f"{stem}/above")
         upper = call.emit("select", (above, x, zero), stem=f"{stem}/upper" if slope or top < math.inf else stem)
     if not edge or top < math.inf:
-        upper = _clamp(call, upper, f"{stem}/clip" if slope else stem, (0.0, top))
+        upper = clamp(call, upper, f"{stem}/clip" if slope else stem, (0.0, top))
     if not slope:
         return upper
     lower = call.emit("sub", (call.constant("threshold", np.asarray(edge)), x), stem=f"{stem}/below")
-    lower = _clamp(call, lower, f"{stem}/lower", RELU_CLAMP)
+    lower = clamp(call, lower, f"{stem}/lower", RELU_CLAMP)
     lower = call.emit("mul", (lower, call.constant("slope", np.asarray(slope))), stem=f"{stem}/slope")
     return call.emit("sub", (upper, lower), stem=stem)
-
-
-@layer("Activation", mask="passes")
-def _activation_layer(call: Call) -> str:
-    return activate(call, call.input(), call.config.get("activation"), "")
-
-
-def _layer(function: str, **defaults: float) -> Callable[[Call], str]:
-    return lambda call: FUNCTIONS[function](call, call.input(), "", {**defaults, **call.config})
-
-
-layer("ReLU", mask="passes")(_layer("relu"))
-layer("ELU", mask="passes")(_layer("elu"))
-layer("Softmax", mask="uses")(_layer("softmax"))
-
-
-@layer("LeakyReLU", mask="passes")
-def _leaky_layer(call: Call) -> str:
-    alpha = call.number("negative_slope", call.number("alpha", 0.3))
-    return call.emit("leaky_relu", (call.input(),), alpha=alpha)
-
-
-@layer("ThresholdedReLU")
-def _thresholded(call: Call) -> str:
-    return _threshold(call, call.input(), "", {"threshold": call.number("theta", 1.0), "value": 0.0})
-
-
-@layer("PReLU", mask="passes")
-def _prelu(call: Call) -> str:
-    x = call.input()
-    (alpha,) = call.weights(call.type(x).rank - 1)
-    return call.emit("prelu", (x, call.constant("alpha", alpha)))
-
-
-def _operation(function: str) -> Callable[[Call], str]:
-    def translate(call: Call) -> str:
-        x = call.operand(0)
-        if call.type(x).elem is not Elem.F32:
-            raise call.damaged(f"takes float32, not {call.type(x)}")
-        return FUNCTIONS[function](call, x, "", {**call.config, **call.kwargs})
-
-    return translate
-
-
-for _class, _name in {
-    "Relu": "relu",
-    "ReLU": "relu",
-    "Sigmoid": "sigmoid",
-    "Tanh": "tanh",
-    "Softplus": "softplus",
-    "Softsign": "softsign",
-    "Silu": "silu",
-    "LogSigmoid": "log_sigmoid",
-    "LeakyRelu": "leaky_relu",
-    "HardSigmoid": "hard_sigmoid",
-    "HardSilu": "hard_silu",
-    "Elu": "elu",
-    "Selu": "selu",
-    "Celu": "celu",
-    "Glu": "glu",
-    "Gelu": "gelu",
-    "TanhShrink": "tanh_shrink",
-    "HardShrink": "hard_shrink",
-    "SoftShrink": "soft_shrink",
-    "SparsePlus": "sparse_plus",
-    "SparseSigmoid": "sparse_sigmoid",
-    "Squareplus": "squareplus",
-    "Threshold": "threshold",
-    "Softmax": "softmax",
-    "LogSoftmax": "log_softmax",
-    "Exp": "exponential",
-}.items():
-    operation(_class)(_operation(_name))
-
-
-@operation("Relu6", "HardTanh")
-def _clamp_operation(call: Call) -> str:
-    return _clamp(call, call.operand(0), "", _CLAMPS["relu6" if call.layer.class_name == "Relu6" else "hard_tanh"])

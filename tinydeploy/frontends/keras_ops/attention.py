@@ -22,6 +22,7 @@ def _no_masks(call: Call) -> None:
 def _probabilities(call: Call, scores: str, window: object = None) -> str:
     """Softmax over the last axis, of scores that may look back only (causal), or not too far (sliding window)."""
     *_, rows, columns = call.type(scores).shape
+    call.check_table(rows, columns)
     row, column = np.arange(rows)[:, np.newaxis], np.arange(columns)
     seen = np.ones((rows, columns), bool)
     if call.kwargs.get("use_causal_mask"):

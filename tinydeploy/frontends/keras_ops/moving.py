@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from tinydeploy.frontends._geometry import tile_steps
-from tinydeploy.frontends.keras_call import MAX_SIZE, Call, Tensor, operation
+from tinydeploy.frontends.keras_call import Call, Tensor, operation
 from tinydeploy.frontends.keras_ops._resize import take
 from tinydeploy.frontends.keras_ops.operations import same_elem, setting
 from tinydeploy.frontends.keras_ops.shaping import new_shape
+from tinydeploy.frontends.keras_settings import MAX_SIZE
 
 
 def _x(call: Call) -> str:
-    if not call.args:
-        raise call.damaged("has no input")
-    return call.tensor(call.args[0])
+    return call.tensor(call.first())
 
 
 def _list(value: Any) -> list[Any]:
@@ -139,6 +138,7 @@ def _unstack(call: Call) -> list[str]:
     shape = call.type(x).shape
     axis = call.axis(setting(call, "axis", default=0), len(shape))
     rest = (*shape[:axis], *shape[axis + 1 :])
+    call.check_parts(shape[axis])
     parts = call.emit_all("split", (x,), stem="split", axis=axis, sizes=(1,) * shape[axis])
     return [call.reshape(part, rest, f"part{i}") for i, part in enumerate(parts)]
 
@@ -154,6 +154,7 @@ def _split(call: Call) -> list[str]:
         edges = [0, *where, size]
     else:
         raise call.damaged(f"splits {size} at {str(where)[:80]}")
+    call.check_parts(len(edges))
     sizes = tuple(b - a for a, b in itertools.pairwise(edges))
     return call.emit_all("split", (x,), axis=axis, sizes=sizes) if len(sizes) > 1 else [x]
 
@@ -162,7 +163,10 @@ def _split(call: Call) -> list[str]:
 def _pad(call: Call) -> str:
     x = _x(call)
     mode = setting(call, "mode", 2, "constant")
-    pads = np.asarray(setting(call, "pad_width", 1))
+    try:
+        pads = np.asarray(setting(call, "pad_width", 1))
+    except ValueError:
+        raise call.damaged("has a pad_width that does not fit") from None
     if (
         pads.dtype.kind != "i"
         or pads.size not in (1, 2, 2 * call.type(x).rank)
@@ -171,8 +175,9 @@ def _pad(call: Call) -> str:
     ):
         raise call.damaged("has a pad_width that does not fit")
     ends = tuple((int(a), int(b)) for a, b in np.broadcast_to(pads, (call.type(x).rank, 2)))
+    fill = call.number("constant_values", 0.0, config={"constant_values": setting(call, "constant_values", 3)})
     if mode == "constant":
-        return call.emit("pad", (x,), padding=ends, value=float(setting(call, "constant_values", 3, 0.0)))
+        return call.emit("pad", (x,), padding=ends, value=fill)
     if mode not in ("reflect", "symmetric"):
         raise call.refuse(f"pads by {str(mode)[:80]!r}", "constant, reflect or symmetric")
     for axis, (before, after) in enumerate(ends):
@@ -204,6 +209,7 @@ def _repeat(call: Call) -> str:
     place = call.axis(axis, call.type(x).rank)
     if type(count) is not int or not 1 <= count <= MAX_SIZE:
         raise call.refuse(f"repeats {str(count)[:80]}", "one number of times")
+    call.check_table(call.type(x).shape[place], count)
     index = np.repeat(np.arange(call.type(x).shape[place], dtype=np.int32), count)
     return take(call, x, place, index, "repeat")
 
@@ -248,48 +254,3 @@ def _broadcast_to(call: Call) -> str:
 @operation("Identity", "Copy", "StopGradient")
 def _same(call: Call) -> str:
     return _x(call)
-
-
-@operation("GetItem")
-def _get_item(call: Call) -> str:
-    """``x[...]`` with whole numbers, slices, None and one "..."."""
-    x = _x(call)
-    shape = call.type(x).shape
-    if len(call.args) < 2 and "key" not in call.kwargs:
-        raise call.damaged("has no key")
-    keys = _list(call.args[1] if len(call.args) > 1 else call.kwargs["key"])
-    used = sum(key is not None and key is not Ellipsis for key in keys)
-    spare = [slice(None)] * (len(shape) - used)
-    if used > len(shape) or sum(key is Ellipsis for key in keys) > 1:
-        raise call.damaged(f"takes {str(keys)[:80]} of {list(shape)}")
-    if Ellipsis in keys:
-        at = keys.index(Ellipsis)
-        keys = [*keys[:at], *spare, *keys[at + 1 :]]
-    else:
-        keys += spare
-    bounds: list[tuple[int, int, int]] = []
-    result: list[int] = []
-    for key in keys:
-        if key is None:
-            result.append(1)
-            continue
-        size = shape[len(bounds)]
-        if type(key) is int:
-            if not -size <= key < size:
-                raise call.damaged(f"takes element {key} of {size}")
-            bounds.append((key % size, key % size + 1, 1))
-            continue
-        if not isinstance(key, slice) or any(type(v) not in (int, type(None)) for v in (key.start, key.stop, key.step)):
-            raise call.refuse(f"is indexed by {str(key)[:80]}", "whole numbers and slices")
-        if key.step == 0:
-            raise call.damaged("has a slice of step 0")
-        begin, end, step = key.indices(size)
-        length = len(range(begin, end, step))
-        if not length:
-            raise call.damaged("takes nothing")
-        bounds.append((begin, end, step))
-        result.append(length)
-    first, last, steps = zip(*bounds, strict=True)
-    if bounds != [(0, size, 1) for size in shape]:
-        x = call.emit("strided_slice", (x,), stem="slice", begin=first, end=last, stride=steps)
-    return call.reshape(x, result)

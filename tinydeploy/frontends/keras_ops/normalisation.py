@@ -127,6 +127,8 @@ def _normalization(call: Call) -> str:
     shapes = [array.size for array in (mean, variance)]
     if any(size not in (1, math.prod(wide)) for size in shapes):
         raise call.damaged(f"has means and variances of {shapes} numbers for {kind}")
+    if np.any(variance < 0):
+        raise call.damaged("has a variance below 0")
     mean, variance = (np.broadcast_to(a.reshape(wide if a.size > 1 else ()), wide) for a in (mean, variance))
     deviation = np.maximum(np.sqrt(variance, dtype=np.float32), np.float32(1e-7))
     if call.config.get("invert"):

@@ -27,6 +27,8 @@ def setting(call: Call, key: str, position: int | None = None, default: Any = No
 
 def same_elem(call: Call, items: list[Any]) -> list[str]:
     """Arguments as values of one element type: that of the tensors, float32 where these differ."""
+    if not items:
+        raise call.damaged("has no input")
     elems = {call.type(item).elem for item in items if isinstance(item, Tensor)}
     elems |= {
         Elem.F32
@@ -128,7 +130,7 @@ def _clip(call: Call) -> str:
     low, high = setting(call, "x_min", 1), setting(call, "x_max", 2)
     if any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in (low, high)) or not low <= high:
         raise call.refuse(f"clips to {str(low)[:40]} .. {str(high)[:40]}", "both are numbers")
-    return call.emit("clamp", (call.real(call.args[0]),), low=float(low), high=float(high))
+    return call.emit("clamp", (call.real(call.first()),), low=float(low), high=float(high))
 
 
 @operation("Where")
@@ -147,13 +149,13 @@ def _cast(call: Call) -> str:
     elem = Elem.F32 if wanted in ("float16", "bfloat16", "float64") else _ELEMS.get(wanted)
     if elem is None:
         raise call.refuse(f"casts to {wanted[:80]!r}", f"types are {', '.join(sorted(_ELEMS))}")
-    x = call.tensor(call.args[0])
+    x = call.tensor(call.first())
     return x if call.type(x).elem is elem else call.emit("cast", (x,), elem=elem)
 
 
 def _reduction(operator: str, *, real: bool = False) -> Callable[[Call], str]:
     def translate(call: Call) -> str:
-        x = call.real(call.args[0]) if real else call.tensor(call.args[0])
+        x = call.real(call.first()) if real else call.tensor(call.first())
         if operator in ("reduce_any", "reduce_all") and call.type(x).elem is not Elem.BOOL:
             x = call.emit("cast", (x,), stem="flags", elem=Elem.BOOL)
         axes = call.axes(setting(call, "axis"), call.type(x).rank)
@@ -178,7 +180,7 @@ for _class, _operator in {
 
 def _spread(call: Call, root: bool) -> str:
     """Variance, or its root."""
-    x = call.real(call.args[0])
+    x = call.real(call.first())
     axes = call.axes(setting(call, "axis"), call.type(x).rank)
     off = call.emit("sub", (x, call.emit("mean", (x,), stem="mean", axes=axes, keep_dims=True)), stem="off")
     square = call.emit("mul", (off, off), stem="square")
@@ -193,7 +195,7 @@ operation("Std")(lambda call: _spread(call, root=True))
 
 @operation("Argmax", "Argmin")
 def _arg(call: Call) -> str:
-    x = call.tensor(call.args[0])
+    x = call.tensor(call.first())
     axis = setting(call, "axis", 1)
     if axis is None:
         x, axis = call.reshape(x, (call.type(x).size,), "flat"), 0
@@ -209,7 +211,7 @@ def _arg(call: Call) -> str:
 
 @operation("Cumsum")
 def _cumsum(call: Call) -> str:
-    x = call.tensor(call.args[0])
+    x = call.tensor(call.first())
     axis = setting(call, "axis", 1)
     if axis is None:
         x, axis = call.reshape(x, (call.type(x).size,), "flat"), 0
@@ -218,11 +220,11 @@ def _cumsum(call: Call) -> str:
 
 @operation("Normalize", "UnitNormalize")
 def _normalize(call: Call) -> str:
-    x = call.real(call.args[0])
+    x = call.real(call.first())
     if setting(call, "order", 2, 2) != 2:
         raise call.refuse(f"has the order {str(setting(call, 'order', 2))[:40]}", "the order is 2")
     axes = call.axes(setting(call, "axis", 1, -1), call.type(x).rank)
-    epsilon = float(setting(call, "epsilon", 3, 1e-7))
+    epsilon = call.number("epsilon", 1e-7, config={"epsilon": setting(call, "epsilon", 3)})
     return call.emit("l2_normalize", (x,), axes=axes, epsilon=epsilon * epsilon)
 
 

@@ -64,6 +64,7 @@ def _adaptive(reducer: str, dims: int) -> Callable[[Call], str]:
         x, first = positions(call, dims)
         for axis, count in enumerate(call.integers("output_size", dims), 1):
             size = call.type(x).shape[axis]
+            call.check_parts(count)
             windows = [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
             if all(end - begin == 1 for begin, end in windows) and count == size:
                 continue

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.frontends.keras_call import MAX_SIZE, Call, layer
+from tinydeploy.frontends.keras_call import Call, layer
 from tinydeploy.frontends.keras_ops._planes import back, channels_first, positions
 from tinydeploy.frontends.keras_ops._resize import FILTERS, resize, take
+from tinydeploy.frontends.keras_settings import MAX_SIZE
 
 
 def _whole(call: Call) -> str:
@@ -126,6 +127,7 @@ def _up_sampling(dims: int) -> Callable[[Call], str]:
         if method == "nearest":
             for axis, factor in enumerate(factors, 1):
                 if factor > 1:
+                    call.check_table(shape[axis], factor)
                     index = np.repeat(np.arange(shape[axis], dtype=np.int32), factor)
                     x = take(call, x, axis, index, f"axis{axis}")
         elif method in FILTERS and dims == 2:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.frontends.keras_call import OPERATIONS, Call, Layer, Tensor, flat, layer
+from tinydeploy.frontends.keras_call import OPERATIONS, Call, Tensor, flat, layer
+from tinydeploy.frontends.keras_settings import Layer
 
 # The function's name in the file: the operation, and the arguments that have other names in it.
 _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
@@ -109,7 +110,7 @@ def _slicing(call: Call) -> Any:
             keys.append(Ellipsis)
         else:
             keys.append(item)
-    return _as(call, "GetItem", [call.args[0], keys], {})
+    return _as(call, "GetItem", [call.first(), keys], {})
 
 
 def _as(call: Call, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
