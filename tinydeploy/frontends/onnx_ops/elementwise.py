@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from tinydeploy.frontends.onnx_call import Call, Results, refuse, translates
-from tinydeploy.frontends.onnx_ops.shapes import target_elem
+from tinydeploy.frontends.onnx_ops.shapes import computed_in_float32, target_elem
 from tinydeploy.ir import Elem
 
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -138,9 +138,9 @@ def cast_like(call: Call) -> Results:
     """The element type of another tensor. Source: ONNX CastLike-19."""
     call.ignore("saturate", "round_mode")
     stored = call.origins.narrow.get(call.node.inputs[1])
-    if stored:
+    if stored and not computed_in_float32(call, stored):
         raise refuse(f"makes elements of type {stored}", "float32, integers of 8 to 64 bits or bool")
-    x, elem = call.value(0), call.type(call.value(1)).elem
+    x, elem = call.value(0), Elem.F32 if stored else call.type(call.value(1)).elem
     return (x if elem is call.type(x).elem else call.emit("cast", x, elem=elem),)
 
 

@@ -120,12 +120,23 @@ def cast(call: Call) -> Results:
     return (x if elem is call.type(x).elem else call.emit("cast", x, elem=elem),)
 
 
+def computed_in_float32(call: Call, element: str) -> bool:
+    """True for floats of other widths, which a warning says are computed in float32."""
+    if element not in ("float16", "bfloat16", "float64", "double"):
+        return False
+    warning = f"casts to {element.replace('double', 'float64')}: computed in float32"
+    if warning not in call.builder.graph.warnings:
+        call.builder.graph.warnings.append(warning)
+    return True
+
+
 def target_elem(call: Call, name: str = "to") -> Elem:
     """The element type that an attribute asks for."""
     from onnx import helper
 
     call.ignore("saturate", "round_mode")  # they describe casts to 8-bit floats, which are refused
     try:
-        return Elem(np.dtype(helper.tensor_dtype_to_np_dtype(call.attribute(name))).name)
+        found = np.dtype(helper.tensor_dtype_to_np_dtype(call.attribute(name))).name
+        return Elem.F32 if computed_in_float32(call, found) else Elem(found)
     except (KeyError, ValueError, TypeError):
         raise refuse(f"makes elements of type {call.attribute(name)}", "numbers of 8 to 64 bits or bool") from None
