@@ -4,6 +4,7 @@
  * TD_USE_MVE       1: assembly for the integer vector extension (Helium) may be used, else 0
  * TD_USE_V7M       1: assembly for the 32-bit Thumb instructions (ARMv7-M and later mainline cores) may be used, else 0
  * TD_USE_V6M       1: assembly for the 16-bit Thumb instructions (ARMv6-M, ARMv8-M baseline) is used, else 0
+ * TD_USE_FPU       1: assembly for a float unit of Arm's (single precision at least) may be used, else 0
  * TD_HAS_LONG_MUL  1: 32 x 32 -> 64 bit multiply in hardware, 0: ARMv6-M and ARMv8-M baseline
  * TD_ALIGN(n)      alignment of a variable, before its type
  * TD_NOINLINE      keeps a function out of line
@@ -50,6 +51,12 @@
 #define TD_USE_V6M 1
 #else
 #define TD_USE_V6M 0
+#endif
+
+#if TD_GNU_ASM && defined(__thumb2__) && defined(__ARM_FP) && (__ARM_FP & 4)
+#define TD_USE_FPU 1
+#else
+#define TD_USE_FPU 0
 #endif
 
 #if defined(TD_NO_LONG_MUL) || (defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1)

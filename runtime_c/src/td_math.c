@@ -217,6 +217,17 @@ float td_atanhf(float x)
     return td_with_sign(0.5F * td_log1pf(a < 0.5F ? t + t * a / (1.0F - a) : t / (1.0F - a)), x);
 }
 
+#if TD_USE_FPU
+
+float td_sqrtf(float x)
+{
+    float root;
+    __asm__("vsqrt.f32 %0, %1" : "=t"(root) : "t"(x)); /* rounded correctly too */
+    return root;
+}
+
+#else
+
 /* Digit by digit: 24 bits of the root and one by which it is rounded; a tie cannot happen. */
 float td_sqrtf(float x)
 {
@@ -256,6 +267,8 @@ float td_sqrtf(float x)
     const uint32_t rounded = (root + 1U) >> 1;
     return td_from_bits(((uint32_t)(((e - 25) >> 1) + 151) << 23) + (rounded - 0x800000U));
 }
+
+#endif
 
 float td_floorf(float x)
 {
