@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tinydeploy.errors import InputError, Problem, TinydeployError
 from tinydeploy.frontends._common import Builder, model_name, read_file, source
-from tinydeploy.frontends.keras_call import Layer
 from tinydeploy.frontends.keras_custom import CustomLayers
 from tinydeploy.frontends.keras_file import open_keras
 from tinydeploy.frontends.keras_graph import LOST, Walker
+from tinydeploy.frontends.keras_settings import Layer
 from tinydeploy.ir import Graph
 
 SUFFIXES = (".h5", ".hdf5", ".keras")

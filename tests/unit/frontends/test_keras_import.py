@@ -354,3 +354,18 @@ def test_equals_keras_on_its_own_files(tmp_path) -> None:
     for path in save_models(tmp_path):
         graph = load(path)
         assert check_against(path, graph), graph.warnings
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mlperf_tiny/ad.h5", "mlperf_tiny/kws_keras.h5", "tinymaix/cifar10.h5", "tinymaix/mnist_dw.h5"]
+    + ["tinymaix/mnist_valid.h5", "mlperf_tiny/ic_resnet8.h5", "mlperf_tiny/sww.h5", "mlperf_tiny/vww.h5"],
+)
+def test_real_files_equal_keras(name) -> None:
+    """Where Keras 3 refuses an old file, it is given a layer that takes the old configuration."""
+    need_module("keras", "tensorflow")
+    from tinydeploy.validation.oracle import check_against
+
+    path = need_shared("models", name)
+    graph = load(path)
+    assert check_against(path, graph), graph.warnings
