@@ -95,7 +95,7 @@ def _converter(fn: Any, specs: Specs) -> Any:
     signature = [tf.TensorSpec(spec.shape, spec.dtype) for spec in _specs(specs)]
     owner = getattr(fn, "__self__", None)  # of a method: the tf.Module that holds the variables
     concrete = [function.get_concrete_function(*signature)]
-    converter = tf.lite.TFLiteConverter.from_concrete_functions(concrete, fn if owner is None else owner)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions(concrete, owner)
     converter.experimental_enable_resource_variables = owner is not None  # else they are constants
     return converter
 
