@@ -9,33 +9,48 @@
  */
 #include "td_axes.h"
 
-/* One run of neighbouring inputs, for 1 or 4 channels whose weights are `terms` apart. */
+/* One run of neighbouring inputs for four channels whose weights are `terms` apart. Not inline, so that all it works
+ * with is in registers. */
+static TD_NOINLINE void td_conv_nd_run_of_4(const td_done *restrict done, const TD_X *x, const TD_W *w, int32_t terms,
+                                            int32_t size, TD_SUM *restrict sum)
+{
+    const TD_W *w1 = w + terms;
+    const TD_W *w2 = w1 + terms;
+    const TD_W *w3 = w2 + terms;
+    TD_SUM s0 = sum[0];
+    TD_SUM s1 = sum[1];
+    TD_SUM s2 = sum[2];
+    TD_SUM s3 = sum[3];
+    (void)done;
+    for (const TD_X *const end = x + size; x != end; x++) {
+        const TD_X v = *x;
+        s0 = TD_MAC(done, s0, v, *w);
+        s1 = TD_MAC(done, s1, v, *w1);
+        s2 = TD_MAC(done, s2, v, *w2);
+        s3 = TD_MAC(done, s3, v, *w3);
+        w++;
+        w1++;
+        w2++;
+        w3++;
+    }
+    sum[0] = s0;
+    sum[1] = s1;
+    sum[2] = s2;
+    sum[3] = s3;
+}
+
+/* The same for 1 or 4 channels. */
 TD_INLINE void td_conv_nd_run(const td_done *restrict done, const TD_X *x, const TD_W *w, int32_t terms, int32_t size,
                               int32_t channels, TD_SUM *restrict sum)
 {
+    if (channels != 1) {
+        td_conv_nd_run_of_4(done, x, w, terms, size, sum);
+        return;
+    }
     TD_SUM s0 = sum[0];
     (void)done;
-    if (channels == 1) {
-        for (int32_t i = 0; i < size; i++) {
-            s0 = TD_MAC(done, s0, x[i], w[i]);
-        }
-    } else {
-        const TD_W *const w1 = w + terms;
-        const TD_W *const w2 = w1 + terms;
-        const TD_W *const w3 = w2 + terms;
-        TD_SUM s1 = sum[1];
-        TD_SUM s2 = sum[2];
-        TD_SUM s3 = sum[3];
-        for (int32_t i = 0; i < size; i++) {
-            const TD_X v = x[i];
-            s0 = TD_MAC(done, s0, v, w[i]);
-            s1 = TD_MAC(done, s1, v, w1[i]);
-            s2 = TD_MAC(done, s2, v, w2[i]);
-            s3 = TD_MAC(done, s3, v, w3[i]);
-        }
-        sum[1] = s1;
-        sum[2] = s2;
-        sum[3] = s3;
+    for (int32_t i = 0; i < size; i++) {
+        s0 = TD_MAC(done, s0, x[i], w[i]);
     }
     sum[0] = s0;
 }
