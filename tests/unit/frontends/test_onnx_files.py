@@ -220,3 +220,35 @@ class TestControl:
         nodes = [node("Scan", "s0 x", "y z", body=body, num_scan_inputs=1, scan_input_directions=[1])]
         graph, _ = check(model(nodes, {"x": (4, 2)}, ["y", "z"], {"s0": floats(2)}), tmp_path)
         assert graph.type("z").shape == (4, 2)
+
+
+class TestAgainstTheRuntime:
+    def test_a_float16_model_is_compared_with_a_tolerance_of_its_own(self, tmp_path: Path) -> None:
+        from onnx import TensorProto, numpy_helper
+
+        from tinydeploy.passes import optimise
+        from tinydeploy.validation.oracle import check_against
+
+        nodes = [node("Conv", "x w", "h"), node("Relu", "h", "y")]
+        proto = model(nodes, {"x": (1, 3, 6, 6)}, ["y"])
+        weights = floats(2, 3, 3, 3).astype(np.float16)
+        proto.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+        for entry in (*proto.graph.input, *proto.graph.output):
+            entry.type.tensor_type.elem_type = TensorProto.FLOAT16
+        path = save(proto, tmp_path)
+        graph = optimise(load(path, {}))
+        assert check_against(path, graph) is not None
+        assert graph.type("x").elem.value == "float32"
+
+    def test_a_model_without_inputs(self, tmp_path: Path) -> None:
+        from tinydeploy.validation.oracle import check_against
+
+        path = save(model([node("Constant", "", "z", value_floats=[1.0, 2.0])], {}, ["z"]), tmp_path)
+        graph = load(path, {})
+        assert check_against(path, graph) is not None
+
+    def test_casts_to_other_floats_are_said(self, tmp_path: Path) -> None:
+        nodes = [node("Cast", "x", "h", to=10), node("Relu", "h", "r"), node("Cast", "r", "y", to=1)]
+        graph = load(save(model(nodes, {"x": (1, 3)}, ["y"]), tmp_path), {})
+        assert "casts to float16: computed in float32" in graph.warnings
+        assert "cast" not in operators(graph)
