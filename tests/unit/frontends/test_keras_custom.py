@@ -82,6 +82,12 @@ def test_a_model_in_memory() -> None:
     np.testing.assert_allclose(y[:, 0], np.asarray(model(x[:, 0])), rtol=1e-5, atol=1e-6)
 
 
+def test_the_example_of_the_documentation(repo) -> None:
+    need_module("keras", "tensorflow")
+    text = (repo / "docs" / "keras.md").read_text("utf-8")
+    exec(text.split("```python\n")[1].split("```")[0], {"__name__": "example"})
+
+
 def test_what_is_no_model() -> None:
     with pytest.raises(InputError, match="int is no model"):
         td.load(3)
