@@ -4,6 +4,10 @@
 
 #include "td_arch.h"
 
+#if defined(__FAST_MATH__)
+#error "td_math rounds by adding and subtracting large numbers: compile the runtime without -ffast-math"
+#endif
+
 #define TD_LN2_HIGH 0.69314575F /* 15 bits: times a binary exponent it is exact */
 #define TD_LN2_LOW  1.4286068e-06F
 
