@@ -65,7 +65,9 @@ def lut16(
     interpolated = round_half_away((function(after) * inverse + value) / kind(2))
     bias = round_half_away((interpolated - middle) / kind(2))
     last = round_half_away(function(np.asarray([high], kind)) * inverse)
-    return np.asarray(np.clip(np.concatenate([value - bias, last]), -32768, 32767).astype(np.int64))
+    entries = np.concatenate([value - bias, last])
+    # Infinite less infinite: a C++ cast to int16 gives 0.
+    return np.asarray(np.clip(np.where(np.isnan(entries), 0, entries), -32768, 32767).astype(np.int64))
 
 
 def lookup16(x: npt.ArrayLike, table: Ints) -> Ints:
