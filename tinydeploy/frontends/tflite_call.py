@@ -243,7 +243,7 @@ class Call:
         stated, index = self.output_type(), self.results[0]
         name = self.importer.reserve(index)
         kind = Type(tuple(data.shape), stated.elem, stated.quant)
-        self._builder.graph.values[name] = Value(name, kind, np.array(data, stated.elem.dtype, order="C"))
+        self._builder.graph.values[name] = Value(name, kind, np.asarray(data, stated.elem.dtype, order="C"))
         self._compare()
 
     def _compare(self) -> None:

@@ -14,6 +14,7 @@ from tinydeploy.frontends.tflite_flatbuffer import Reader, Table
 from tinydeploy.ir import Array, Type
 
 _MAX_DIMENSIONS = 12
+_MAX_ELEMENTS = 1 << 25  # of an expanded tensor: a few bytes may describe any number of zeros
 _VECTORS = {1: "<i4", 2: "<u2", 3: "|u1"}  # SparseIndexVector: number in the union -> type of its numbers
 
 
@@ -22,6 +23,8 @@ def expand(reader: Reader, raw: Array, kind: Type, sparsity: Table, where: str) 
 
     Raises: InputError if any size or index does not fit.
     """
+    if kind.size > _MAX_ELEMENTS:
+        raise reader.error(f"{where} is sparse with {kind.size} elements, more than {_MAX_ELEMENTS}")
     order, blocked = _vector(sparsity, 0), _vector(sparsity, 1)
     levels = sparsity.tables(2)
     rank, count = len(kind.shape), len(levels)
