@@ -20,8 +20,9 @@ from tinydeploy.errors import InputError, Problem, TinydeployError, UnsupportedE
 from tinydeploy.frontends._common import Builder, make, model_name, read_file, short, source
 from tinydeploy.frontends.onnx_call import KEPT, Call, Failed, Known, Origins, Results, Source, Translate, evaluate
 from tinydeploy.frontends.onnx_graphs import RawFunction, RawGraph, RawNode, bound
+from tinydeploy.frontends.onnx_inference import inferred_types
 from tinydeploy.frontends.onnx_inputs import bind_symbols, input_type
-from tinydeploy.frontends.onnx_model import MAX_NODES, RawModel, inferred_types, read
+from tinydeploy.frontends.onnx_model import MAX_NODES, RawModel, read
 from tinydeploy.frontends.onnx_ops import tables
 from tinydeploy.ir import Graph, Type, Value
 
@@ -211,11 +212,12 @@ class _Import:
         """Note the problem and go on as far as shapes allow, so that all problems are seen at once."""
         if error is not None:
             self.builder.note(error, where)
-        if self.fallback is None:
+        needed = any(name in other.inputs for other in self.raw.graph.nodes for name in node.outputs)
+        if self.fallback is None and needed:
             graph = self.builder.graph
             self.fallback = inferred_types(self.data, {name: graph.type(name) for name in graph.inputs})
         for name in node.outputs:
-            kind = self.fallback.get(name) if len(scope.maps) == 1 else None
+            kind = self.fallback.get(name) if self.fallback and len(scope.maps) == 1 else None
             scope[name] = _UNKNOWN if kind is None else name
             if kind is not None:
                 self.builder.graph.values[name] = Value(name, kind)

@@ -22,9 +22,8 @@ from tinydeploy.frontends.onnx_graphs import (
     tensors,
 )
 from tinydeploy.frontends.onnx_tensors import External
-from tinydeploy.ir import Type
 
-__all__ = ["MAX_NODES", "RawFunction", "RawGraph", "RawInput", "RawModel", "RawNode", "inferred_types", "read"]
+__all__ = ["MAX_NODES", "RawFunction", "RawGraph", "RawInput", "RawModel", "RawNode", "read"]
 
 MAX_NODES = 20_000
 OLDEST_OPSET = 7
@@ -134,31 +133,3 @@ def _opsets(proto: Any, where: str) -> dict[str, int]:
         hint = "`onnx.version_converter.convert_version(model, 13)` raises it"
         raise UnsupportedError(Problem(where, f"uses opset {found['']}", f"opset {OLDEST_OPSET} or newer", hint))
     return found
-
-
-def inferred_types(data: bytes, inputs: dict[str, Type]) -> dict[str, Type]:
-    """Types of values by ONNX's own shape inference, where static; empty if it fails.
-
-    Only used to go on listing problems after the first one: no result of an import depends on it.
-    """
-    import onnx
-
-    try:
-        proto = onnx.ModelProto.FromString(data)
-        if proto.functions:  # a few that call each other twice would keep it busy for ever
-            return {}
-        for info in proto.graph.input:
-            if info.name in inputs:
-                del info.type.tensor_type.shape.dim[:]
-                for size in inputs[info.name].shape:
-                    info.type.tensor_type.shape.dim.add().dim_value = size
-        del proto.graph.value_info[:]
-        inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True).graph
-        found = [raw_input(info, "") for info in (*inferred.value_info, *inferred.output)]
-    except Exception:  # whatever it stumbles over: the problems found so far are still shown
-        return {}
-    return {
-        entry.name: Type(tuple(int(d) for d in entry.dims if isinstance(d, int)), entry.elem)
-        for entry in found
-        if entry.elem is not None and entry.dims is not None and all(isinstance(d, int) for d in entry.dims)
-    }
