@@ -18,6 +18,7 @@ from tinydeploy.ops.mean import Mean
 from tinydeploy.ops.quantize import Quantize
 from tinydeploy.passes._edit import bypass, constant, index_of, replace_op, sole_consumer, sweep
 from tinydeploy.passes._qdq import MOVES, ORDERED, Kind, bias_of, integers_of, operand, quantised_kind, retype, to_int8
+from tinydeploy.passes.fuse_clamp import intersect
 
 _FIXED = ("softmax", "log_softmax", "logistic", "tanh", "l2_normalize")
 _WEIGHTED = ("conv2d", "depthwise_conv2d", "transpose_conv2d", "fully_connected")
@@ -118,7 +119,13 @@ def _pull(graph: Graph, node: Node, target: Kind) -> bool:
 
 
 def _finish(graph: Graph, node: Node, own: Kind) -> None:
-    """The node computes integers of ``own``; its readers, all quantize, take them from there."""
+    """The node computes integers of ``own``; its readers, all quantize, take them from there.
+
+    Runtimes leave out a relu that quantising does anyway: as a clamp, it is seen in real numbers too.
+    """
+    if own[1] is not None and hasattr(node.op, "clamp"):
+        low, high = ((limit - own[1].zero_point[0]) * own[1].scale[0] for limit in own[0].limits)
+        replace_op(node, clamp=intersect(node.op.clamp, (low, high)))
     for name in node.outputs:
         retype(graph, name, own)
         for reader in graph.consumers(name):
