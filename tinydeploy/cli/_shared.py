@@ -137,6 +137,9 @@ def convert_options(command: Command) -> Command:
                     help="Input IN is kept between runs and takes the value of output OUT.",
                 ),
                 click.option(
+                    "--signature", metavar="NAME", help="Which signature of a SavedModel folder (serving_default)."
+                ),
+                click.option(
                     "--optimize",
                     type=click.Choice(["size", "balanced", "speed"]),
                     default="balanced",

@@ -53,7 +53,9 @@ def convert_to(
     check_folder(output)
     with progress() as report:
         report(f"reading {model}")
-        graph = pipeline.load(model, input_shapes=options["input_shape"], states=options["state"])
+        graph = pipeline.load(
+            model, input_shapes=options["input_shape"], states=options["state"], signature=options["signature"]
+        )
         calibration = None
         if options["calibration"] is not None and graph.is_quantised():
             warn(["--calibration is not read: the model is quantised already and keeps its own scales"])

@@ -22,17 +22,23 @@ from tinydeploy.cli._shared import pairs, shapes, warn, write_json
     metavar="IN=OUT",
     help="Input IN is kept between runs and takes OUT's value.",
 )
+@click.option("--signature", metavar="NAME", help="Which signature of a SavedModel folder (serving_default).")
 @click.option("--raw", is_flag=True, help="Before the passes, as it was imported.")
 @click.option("--json", "json_file", metavar="FILE", help="Write it to FILE (- for stdout).")
 def command(
-    model: Path, input_shape: dict[str, tuple[int, ...]], state: dict[str, str], raw: bool, json_file: str | None
+    model: Path,
+    input_shape: dict[str, tuple[int, ...]],
+    state: dict[str, str],
+    signature: str | None,
+    raw: bool,
+    json_file: str | None,
 ) -> None:
     """Show MODEL's inputs, outputs, nodes, shapes, MACs and parameters;
     unsupported parts end in an error that lists all.
     """
     from tinydeploy import pipeline
 
-    graph = pipeline.load(model, input_shapes=input_shape, states=state)
+    graph = pipeline.load(model, input_shapes=input_shape, states=state, signature=signature)
     document = pipeline.describe(graph) if raw else pipeline.inspect(graph)
     write_json(json_file, document)
     if json_file == "-":

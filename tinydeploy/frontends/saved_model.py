@@ -68,7 +68,7 @@ def _choose(path: Path, names: list[str], signature: str | None) -> str:
     wanted = signature or DEFAULT_SIGNATURE
     if wanted not in names:
         rule = f"its signatures are {', '.join(names) or 'none'}"
-        hint = "load(path, signature=...) in Python, or save it with one: model.export(folder)"
+        hint = "--signature NAME chooses one (in Python: signature=)"
         raise InputError(Problem(str(path), f"has no signature {wanted[:80]!r}", rule, hint))
     return wanted
 
