@@ -103,6 +103,8 @@ def _open(path: Path, graph: Graph | None) -> Oracle:
         return _onnxruntime(path)
     if suffix in (".h5", ".hdf5", ".keras"):
         return _keras(path)
+    if path.is_dir():
+        raise _Unavailable("a SavedModel's operators are those that TensorFlow's own converter made of it")
     raise _Unavailable(f"no runtime is known for {suffix!r} files")
 
 
