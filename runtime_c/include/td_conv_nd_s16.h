@@ -7,6 +7,7 @@
  * td_<layer>_s16             sums in int32, which the converter has proved to hold them; reduced multiplier
  * td_<layer>_s16_long        sums in int64
  * td_<layer>_s16_once[_long] rounded once from the real ratio (fully connected layers; ONNX files)
+ * td_conv_nd_s16_exact       sums modulo 2^32, double rounding, td_requant.h (TFLite files with biases of 32 bits)
  *
  * Source: TFLite CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV, FULLY_CONNECTED 16x8.
  */
@@ -47,5 +48,8 @@ void td_depthwise_nd_s16_once(const td_conv_nd_s16_params *restrict p, const int
 
 void td_depthwise_nd_s16_once_long(const td_conv_nd_s16_params *restrict p, const int16_t *x, const int8_t *weights,
                                    const td_once *restrict requant, int16_t *out);
+
+void td_conv_nd_s16_exact(const td_conv_nd_s16_params *restrict p, const int16_t *x, const int8_t *weights,
+                          const td_exact *restrict requant, int16_t *out);
 
 #endif

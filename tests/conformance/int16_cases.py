@@ -75,7 +75,8 @@ def conv(rng: np.random.Generator, number: int) -> Case:
     """A convolution of one or two samples, in one to three groups."""
     shape, groups = window(rng), int(rng.choice([1, 1, 2, 3]))
     depth, outputs = int(rng.choice([1, 3, 8, 40])), groups * int(rng.integers(1, 7))
-    op = Conv2d(shape["stride"], shape["dilation"], shape["padding"], groups, _clamp(rng), number % 3 == 0)
+    rounding = (number % 3 == 0, number % 3 == 1)
+    op = Conv2d(shape["stride"], shape["dilation"], shape["padding"], groups, _clamp(rng), *rounding)
     x = (int(rng.integers(1, 3)), *shape["plane"], depth * groups)
     return _weighted(rng, f"conv {number}", op, x, (outputs, *shape["kernel"], depth), 0)
 

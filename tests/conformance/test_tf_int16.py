@@ -107,3 +107,12 @@ def test_is_what_the_model_means(name):
     kind = graph.type(graph.outputs[0])
     wanted = np.clip(np.rint(real[graph.outputs[0]] / kind.scale), -32768, 32767)
     assert np.abs(ours - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("name", ["conv, relu", "transposed conv", "dense"])
+def test_biases_of_32_bits(name):
+    """The converter's option: convolutions then round as int8 ones do."""
+    function, specs = CASES[name]
+    model = tf_models.int16x8_model(function, specs, bias32=True)
+    graph = pipeline.optimise(tf_models.agree(model, specs, samples=12))
+    compiled(graph, integer_only=True)

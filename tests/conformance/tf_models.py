@@ -143,14 +143,20 @@ def int8_model(
 
 
 def int16x8_model(
-    fn: Callable[..., Any], specs: Specs, rng: np.random.Generator | None = None, *, fallback: bool = False
+    fn: Callable[..., Any],
+    specs: Specs,
+    rng: np.random.Generator | None = None,
+    *,
+    fallback: bool = False,
+    bias32: bool = False,
 ) -> bytes:
-    """int16 activations with int8 weights, int16 inputs and outputs."""
+    """int16 activations with int8 weights, int16 inputs and outputs; ``bias32``: biases of 32 bits instead of 64."""
     tf = tensorflow()
     only = tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-    return _convert(
-        _calibrated(fn, specs, rng, [only, tf.lite.OpsSet.TFLITE_BUILTINS] if fallback else [only], tf.int16)
-    )
+    converter = _calibrated(fn, specs, rng, [only, tf.lite.OpsSet.TFLITE_BUILTINS] if fallback else [only], tf.int16)
+    if bias32:
+        converter._experimental_full_integer_quantization_bias_type = tf.int32
+    return _convert(converter)
 
 
 def _calibrated(fn: Any, specs: Specs, rng: np.random.Generator | None, supported: list[Any], elem: Any) -> Any:

@@ -11,8 +11,8 @@ from tinydeploy.errors import InputError, Problem, UnsupportedError
 from tinydeploy.frontends._common import clamp_of, make, same_padding, short
 from tinydeploy.frontends.tflite_importer import Importer, Variable
 from tinydeploy.frontends.tflite_model import Operator
-from tinydeploy.frontends.tflite_schema import ACTIVATIONS, OPTIONS, OPTIONS2, PADDINGS
-from tinydeploy.ir import Array, Graph, Quant, Type, Value
+from tinydeploy.frontends.tflite_schema import ACTIVATIONS, ELEMENT_NAMES, OPTIONS, OPTIONS2, PADDINGS
+from tinydeploy.ir import Array, Elem, Graph, Quant, Type, Value
 
 # They see the stored integers, whatever those stand for; legacy uint8 is stored otherwise here.
 _BY_BITS = frozenset({"CAST", "BITCAST", "BITWISE_XOR", "RIGHT_SHIFT"})
@@ -148,6 +148,10 @@ class Call:
         if any(v < 1 or v > 1 << 20 for v in values):
             raise self.damaged(f"{', '.join(names)} are {list(values)}")
         return values
+
+    def int32_sums(self, x: Type) -> bool:
+        """True if a layer on int16 ``x`` is said to have biases, and so sums, of 32 bits."""
+        return x.elem is Elem.S16 and ELEMENT_NAMES.index("INT32") == int(self.option("bias_type"))
 
     def clamp(self) -> tuple[float, float]:
         """The fused activation as bounds."""

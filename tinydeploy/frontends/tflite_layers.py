@@ -32,6 +32,7 @@ def _conv(call: Call) -> None:
         padding=call.padding(x, weights.shape[1:3], stride, dilation),
         groups=x.shape[3] // weights.shape[3],
         clamp=call.clamp(),
+        int32_sums=call.int32_sums(x),
     )
 
 

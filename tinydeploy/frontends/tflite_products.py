@@ -58,6 +58,7 @@ def _transpose_conv(call: Call) -> None:
         padding=cut,
         output_padding=extra,
         clamp=call.clamp(),
+        int32_sums=call.int32_sums(x),
     )
 
 

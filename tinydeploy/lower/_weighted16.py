@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tinydeploy.ir import Array, Elem, Type
 from tinydeploy.lower._contract import Offer, Params, Tab, Table
-from tinydeploy.lower.requantise import Ints
-from tinydeploy.numerics.requantise import quantise_multipliers
+from tinydeploy.lower.requantise import RECORDS, Ints
+from tinydeploy.numerics.requantise import quantise_multipliers, wrap_int32
 from tinydeploy.numerics.wide import MAX_ACCUMULATOR, reduce_multipliers
 from tinydeploy.ops import _linear
 from tinydeploy.ops._op import clamp_limits
@@ -47,8 +48,8 @@ def int16_offers(layer: Layer, weights: Array | None) -> list[Offer]:
     if (largest + np.abs(offsets.astype(np.float64)) > MAX_ACCUMULATOR).any():
         return []
     ratios = np.array(np.broadcast_to(_linear.channel_scales(sig), (layer.out_channels,)), np.float64)
-    once = layer.rounding == "once"
-    records = once_records(offsets, ratios) if once else _reduced(offsets, ratios)
+    form = "once" if layer.rounding == "once" else "exact" if getattr(ctx.node.op, "int32_sums", False) else "reduced"
+    records = _FORMS[form](offsets, ratios)
     if records is None:
         return []
     low, high = clamp_limits(ctx.node.op.clamp, sig.outputs[0])
@@ -62,12 +63,9 @@ def int16_offers(layer: Layer, weights: Array | None) -> list[Offer]:
             ("act_max", high),
         ),
     )
-    long = int(largest.max(initial=0)) >= 2**31
-    tables = [
-        Table("weights", "int8_t", weights),
-        Table("requant", "td_once" if once else "td_reduced", records, align=8),
-    ]
-    suffix = "s16" + ("_once" if once else "") + ("_long" if long else "")
+    long = form != "exact" and int(largest.max(initial=0)) >= 2**31
+    tables = [Table("weights", "int8_t", weights), Table("requant", f"td_{form}", records, align=8)]
+    suffix = "s16" + ("" if form == "reduced" else f"_{form}") + ("_long" if long else "")
     offer = layer.offer(suffix, [Tab("weights"), Tab("requant")], tables, params)
     return [dataclasses.replace(offer, headers=("td_conv_nd_s16.h",))]
 
@@ -101,3 +99,14 @@ def once_records(offsets: Ints, ratios: Array) -> Array | None:
     records["m_hi"] = high.astype(np.uint64).astype(np.uint32)
     records["m_lo"] = np.ldexp(np.ldexp(fraction, 32) - high, 32).astype(np.uint64).astype(np.uint32)
     return records
+
+
+def _exact(offsets: Ints, ratios: Array) -> Array:
+    """TFLite's double rounding of int32 sums."""
+    records = np.empty(len(offsets), RECORDS["exact"])
+    records["bias"] = wrap_int32(offsets)
+    records["m"], records["shift"] = quantise_multipliers(ratios)
+    return records
+
+
+_FORMS: dict[str, Callable[[Ints, Array], Array | None]] = {"once": once_records, "reduced": _reduced, "exact": _exact}

@@ -113,8 +113,17 @@ def finish(accumulators: Array, scales: Array, clamp: tuple[float, float], kind:
 
 
 def finish_layer(op: Any, sig: Signature, accumulators: Array) -> Array:
-    """What a convolution makes of its accumulators: `finish_once` where it says so, else `finish`."""
-    return (finish_once if op.exact_scale else finish)(accumulators, channel_scales(sig), op.clamp, sig.outputs[0])
+    """What a convolution makes of its accumulators: `finish_once` where it says so, else `finish`.
+
+    int16 whose sums are said to be int32 is rounded as int8 is.
+    """
+    scales, kind = channel_scales(sig), sig.outputs[0]
+    if op.exact_scale:
+        return finish_once(accumulators, scales, op.clamp, kind)
+    if kind.elem is Elem.S16 and getattr(op, "int32_sums", False):
+        values = multiply_by_quantised_multiplier(wrap_int32(accumulators), *quantise_multipliers(scales))
+        return to_elem(values, op.clamp, kind)
+    return finish(accumulators, scales, op.clamp, kind)
 
 
 def finish_once(accumulators: Array, scales: Array, clamp: tuple[float, float], kind: Type) -> Array:

@@ -32,6 +32,7 @@ class Conv2d(Op):
     int32 without scales: modulo 2**32.
     Integers: int32 accumulators that wrap, a Q31 multiplier and shift an output channel, gemmlowp's double rounding.
     int16: accumulators of 64 bits, the multiplier cut to 15 bits, one rounding, halves up.
+    With ``int32_sums`` (TFLite's option of a 32-bit bias) as int8.
     With ``exact_scale`` both take the real ratio of scales and round once, halves away from zero (ONNX says what is to
     be computed, and a rounding more at each layer, or 15 bits, ends some steps away).
     Source: TFLite CONV_2D, reference_integer_ops::ConvPerChannel; ONNX Conv.
@@ -50,6 +51,7 @@ class Conv2d(Op):
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
     exact_scale: bool = False
+    int32_sums: bool = False
 
     def infer(self, inputs: Types) -> tuple[Type, ...]:
         """[N, OH, OW, O] with the input's element type."""

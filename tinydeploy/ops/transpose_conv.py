@@ -51,6 +51,7 @@ class TransposeConv2d(Op):
     groups: int = 1
     clamp: tuple[float, float] = NO_CLAMP
     exact_scale: bool = False
+    int32_sums: bool = False
 
     def axes(self, x: tuple[int, ...], weights: tuple[int, ...]) -> tuple[Axis, ...]:
         """Height and width, for shapes of input and weights."""
