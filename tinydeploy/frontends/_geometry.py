@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tinydeploy.errors import Problem, UnsupportedError
+from tinydeploy.frontends._common import MAX_RANK
 from tinydeploy.ir import Array
 
 MAX_INDICES = 1 << 20  # of one axis: padding in a file may be any number
@@ -65,6 +66,8 @@ def broadcast(*shapes: Shape) -> Shape:
 
     Raises: UnsupportedError if there is none, or a huge one.
     """
+    if max(map(len, shapes)) > MAX_RANK:
+        raise UnsupportedError(Problem("", f"broadcasts to {max(map(len, shapes))} dimensions", f"up to {MAX_RANK}"))
     try:
         result = tuple(np.broadcast_shapes(*shapes))
     except ValueError:

@@ -40,6 +40,14 @@ def index_rule(place: int) -> Rule:
     return Rule("indices are int32 or int64", holds)
 
 
+def _some(_: Any, inputs: Types) -> bool:
+    x = optional(inputs, 0)
+    return x is not None and x.size > 0
+
+
+SOME_RULE = Rule("the input has elements", _some)
+
+
 def axis_rule(place: int = 0) -> Rule:
     """The rule that ``axis`` is one of input ``place``."""
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinydeploy.ir.types import Array, Elem, Type
-from tinydeploy.ops._moving import INDEX_ELEMS, axis_rule
+from tinydeploy.ops._moving import INDEX_ELEMS, SOME_RULE, axis_rule
 from tinydeploy.ops._op import Arrays, Op, QuantRule, Rule, Signature, Types, count_rule, present
 
 
@@ -22,6 +22,7 @@ class ArgReduction(Op):
     rules: ClassVar[tuple[Rule, ...]] = (
         count_rule(1),
         axis_rule(),
+        SOME_RULE,
         Rule("places are int32 or int64", lambda op, _: op.elem in INDEX_ELEMS),
     )
     quant: ClassVar[QuantRule] = QuantRule()

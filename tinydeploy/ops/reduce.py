@@ -11,7 +11,7 @@ import numpy as np
 from tinydeploy.ir.types import Array, Elem, Type
 from tinydeploy.numerics.requantise import multiply_by_quantised_multiplier, quantise_multiplier, wrap_int32
 from tinydeploy.ops import _linear
-from tinydeploy.ops._moving import element
+from tinydeploy.ops._moving import SOME_RULE, element
 from tinydeploy.ops._op import (
     NO_CLAMP,
     Arrays,
@@ -184,7 +184,7 @@ class ReduceMax(_Extreme):
     """Largest element over ``axes``; NaN wins. Source: ONNX ReduceMax; TFLite REDUCE_MAX."""
 
     name: ClassVar[str] = "reduce_max"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), AXES_RULE)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), AXES_RULE, SOME_RULE)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Any element type."""
@@ -200,7 +200,7 @@ class ReduceMin(_Extreme):
     """Smallest element over ``axes``; NaN wins. Source: ONNX ReduceMin; TFLite REDUCE_MIN."""
 
     name: ClassVar[str] = "reduce_min"
-    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), AXES_RULE)
+    rules: ClassVar[tuple[Rule, ...]] = (count_rule(1), AXES_RULE, SOME_RULE)
 
     def reference(self, *inputs: Array | None) -> Arrays:
         """Any element type."""

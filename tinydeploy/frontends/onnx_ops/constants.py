@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tinydeploy.frontends._geometry import broadcast
 from tinydeploy.frontends.onnx_call import Call, Results, folds, normal_axis, refuse, translates
 from tinydeploy.frontends.onnx_ops.shapes import new_shape, squeezed, target_elem, unsqueezed
 from tinydeploy.frontends.onnx_ops.slicing import slices
@@ -227,7 +228,7 @@ def unique(call: Call) -> Results:
 def expand(call: Call) -> Results:
     """A constant broadcast to a shape. Source: ONNX Expand-13."""
     x = call.constant(0, "data")
-    wanted = bounded(np.broadcast_shapes(x.shape, call.integers(1, "shape") or ()))
+    wanted = bounded(broadcast(x.shape, call.integers(1, "shape") or ()))
     return (np.broadcast_to(x, wanted).copy(),)
 
 

@@ -103,6 +103,8 @@ def split(call: Call) -> Results:
     sizes = call.attribute("split") if call.opset < 13 else call.integers(1, "split")
     count = call.attribute("num_outputs", len(call.node.outputs))
     if sizes is None:
+        if not 1 <= count <= shape[axis]:
+            raise refuse(f"{count} parts of an axis of {shape[axis]}", "parts of at least 1")
         part = -(-shape[axis] // count)
         sizes = tuple(min(part, shape[axis] - i * part) for i in range(count))
     if sum(sizes) != shape[axis] or min(sizes) < 1:
