@@ -45,7 +45,8 @@ def quantise(graph: Graph, level: str, calibration: Mapping[str, Array] | None, 
                 graph.name,
                 f"a float model is quantised to {level} with representative inputs, and none were given",
                 "some tens to hundreds of real samples of every class, as the model sees them in use",
-                "--calibration samples.npz, with one array an input (`tinydeploy inspect` prints names and shapes)",
+                "--calibration samples.npz, with one array an input (`tinydeploy inspect` prints names and shapes); or "
+                "--quantize float32",
             )
         )
     samples = feeds.fit(graph, calibration, "calibration")
