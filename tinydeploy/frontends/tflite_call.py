@@ -244,6 +244,8 @@ class Call:
 
     def emit_constant(self, data: Array) -> None:
         """The operator's one output is known now: it becomes a constant."""
+        if self.output_count != 1:
+            raise self.damaged(f"has {self.output_count} outputs")
         stated, index = self.output_type(), self.results[0]
         name = self.importer.reserve(index)
         kind = Type(tuple(data.shape), stated.elem, stated.quant)

@@ -148,6 +148,8 @@ def _eye(call: Call, shape: tuple[int, ...]) -> str:
 
 def _matrix_diag(call: Call) -> None:
     x = call.type(call.input(0))
+    if x.rank < 1:
+        raise call.damaged(f"puts {x} into a diagonal")
     column = call.between("reshape", (call.input(0),), x.quant, shape=(*x.shape, 1))
     shape = (*x.shape, x.shape[-1])
     wide = call.between("broadcast_to", (column,), x.quant, shape=shape)
