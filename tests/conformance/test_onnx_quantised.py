@@ -12,7 +12,7 @@ from tests.conformance import many_models
 from tests.conftest import need_module, need_shared, need_tool
 from tinydeploy import frontends, pipeline
 from tinydeploy.ir import Array, Elem, Graph
-from tinydeploy.ops.execute import run_integer
+from tinydeploy.ops.execute import run_float, run_integer
 
 need_module("onnx", "onnxruntime")
 RNG = np.random.default_rng(11)
@@ -166,6 +166,17 @@ def test_what_has_no_integer_form_stays_in_float(tmp_path: Path) -> None:
     graph = pipeline.optimise(frontends.load(path, input_shapes={}))
     assert [n.op.name for n in graph.nodes] == ["quantize", "dequantize", "erf", "quantize", "dequantize"]
     assert steps(path, graph, {"x": RNG.normal(size=(SAMPLES, 1, 8)).astype(np.float32)}) <= 1.01
+
+
+def test_a_relu_that_quantising_does_is_there_in_real_numbers_too(tmp_path: Path) -> None:
+    """Runtimes leave it out where the zero point is the lowest integer: the float reference must not lose it."""
+    m = Model()
+    y = m.node("Conv", m.both("x", 0.05, 0), m.weights((4, 3, 1, 1), None))
+    path = m.save(tmp_path, (1, 3, 4, 4), m.both(y, 0.04, -128))
+    graph = pipeline.optimise(frontends.load(path, input_shapes={}))
+    result = run_float(graph, {"x": RNG.normal(0, 2, (SAMPLES, 1, 3, 4, 4)).astype(np.float32)})[graph.outputs[0]]
+    assert result.min() == 0
+    assert result.max() > 0
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """Operators between dequantize and quantize become integer operators; uint8 becomes int8. ONNX files only.
 
 ONNX says what a quantised model computes in real numbers, with quantize and dequantize around every operator, and
-leaves the arithmetic to the runtime; ours is that of TFLite, at most one step away at each operator. TFLite files state
-their arithmetic, so that a float operator in them stays one.
+leaves the arithmetic to the runtime; ours is that of TFLite, whose rounding is at most one step away at each operator.
+TFLite files state their arithmetic, so that a float operator in them stays one.
 """
 
 from __future__ import annotations

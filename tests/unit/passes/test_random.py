@@ -11,6 +11,8 @@ from tests.unit.passes.graphs import assert_same, operators, random_graph
 from tinydeploy import passes
 
 SEEDS = range(60)
+# For what only files hold, and tested with those: test_onnx_quantised.py, test_last_step.py, test_tflite_files.py.
+OF_FILES = ("fold_qdq", "last_step", "widen_weights")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,5 +38,5 @@ def test_each_pass() -> None:
             if after.nodes != graph.nodes:
                 assert_same(graph, after, 2e-5)
             graph = after
-    missed = [name for name in passes.names() if not changes[name]]
+    missed = [name for name in passes.names() if not changes[name] and name not in OF_FILES]
     assert not missed, f"the random graphs do not exercise {missed}"

@@ -1,7 +1,6 @@
 """Quantised ONNX: to and from integers, and the operators that do so around an operator on real numbers.
 
-QLinearConv and its like are written as what they mean, dequantise, compute, quantise; `passes.fold_qdq` makes
-integer operators of that and of the files that spell it out themselves.
+QLinearConv and its like become dequantise, compute, quantise; `passes.fold_qdq` makes integer operators of that.
 """
 
 from __future__ import annotations
