@@ -70,6 +70,7 @@ NOT_IN_TFLITE = (
     "ops.arg",
     "ops.roll",
     "ops.erf",
+    "y // 2",
 )
 
 

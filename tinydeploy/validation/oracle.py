@@ -126,7 +126,7 @@ def _without_states(graph: Graph, oracle: Oracle) -> Graph:
     if not graph.states:
         return graph
     given = [state for state in graph.states if oracle.names is not None and state.read in oracle.names[0]]
-    if oracle.names is not None and oracle.stream is not None and not given:
+    if oracle.stream is not None and not given:
         return graph
     inputs = {*graph.inputs, *(state.read for state in given)}
     outputs = {*graph.outputs, *(state.write for state in given)}
@@ -360,8 +360,18 @@ def _keras(path: Path) -> Oracle:
             results.append([np.asarray(y) for y in (outputs if isinstance(outputs, (list, tuple)) else [outputs])])
         return [np.stack(column) for column in zip(*results, strict=True)]
 
+    def stream(feeds: list[Array]) -> list[Array]:
+        results = []
+        for sample in zip(*feeds, strict=True):
+            for layer in stateful:
+                layer.reset_state()
+            results.append(run(list(sample)))
+        return [np.stack(column) for column in zip(*results, strict=True)]
+
     model = _guarded(prepare, text)
-    return Oracle(text, run)
+    layers = _guarded(lambda: list(model._flatten_layers()), text)
+    stateful = [layer for layer in layers if getattr(layer, "stateful", False) and hasattr(layer, "reset_state")]
+    return Oracle(text, run, stream=stream if stateful else None)
 
 
 def _only_own_modules(config: object) -> bool:

@@ -123,6 +123,31 @@ def test_a_stateful_layer_keeps_its_state_between_runs(tmp_path) -> None:
     np.testing.assert_allclose(in_steps[:, -1], at_once, rtol=1e-5, atol=1e-6)
 
 
+def test_a_stateful_model_is_compared_with_keras_step_by_step(tmp_path) -> None:
+    need_module("keras", "tensorflow")
+    import keras
+
+    from tinydeploy.validation.oracle import check_against
+
+    x = keras.Input((2, 3), batch_size=1)
+    y = keras.layers.Bidirectional(keras.layers.LSTM(4, stateful=True))(x)
+    path = tmp_path / "model.keras"
+    keras.Model(x, keras.layers.Dense(2)(y)).save(path)
+    graph = load(path)
+    assert check_against(path, graph), graph.warnings
+    with pytest.raises(InputError, match="computes something else"):
+        check_against(path, load_without_state(path))
+
+
+def load_without_state(path):
+    """The graph with its states read as constants of zero."""
+    graph = load(path)
+    for state in graph.states:
+        graph.values[state.read].data = state.initial
+    graph.states = []
+    return graph
+
+
 def test_a_stateful_layer_is_called_once(tmp_path) -> None:
     x = kb.layer("InputLayer", "x", [], modern=True, batch_shape=[1, 2, 4])
     rnn = kb.layer("SimpleRNN", "r", ["x"], modern=True, units=4, stateful=True, return_sequences=True)
