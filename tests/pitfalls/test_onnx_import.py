@@ -339,9 +339,9 @@ def test_ncnn_1339_batch_normalisation_behind_every_kind_of_convolution(tmp_path
 
 
 def test_optimizer_255_the_tolerance_of_the_import_check_is_stated() -> None:
-    from tinydeploy.validation import oracle
+    from tinydeploy.validation import agree
 
-    assert oracle.FLOAT_TOLERANCE == 1e-4
+    assert agree.FLOAT_TOLERANCE == 1e-4
 
 
 def test_ort_18589_output_scale_of_softmax_is_the_models(tmp_path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tinydeploy.ir import Array, Graph, Type
+from tinydeploy.ir import Array, Graph
 from tinydeploy.ir.types import dequantise, quantise
 from tinydeploy.ops import execute
 from tinydeploy.ops.dequantize import Dequantize
 from tinydeploy.ops.quantize import Quantize
-from tinydeploy.validation import compare
+from tinydeploy.validation import agree, compare
 
 #: Relative. Float results are expected to be equal in every bit within a class of cores, this close across classes.
 FLOAT_TOLERANCE = 1e-5
@@ -60,19 +60,19 @@ def prepare(graph: Graph, inputs: dict[str, Array], labels: Array | None) -> Sam
 
 
 def random_samples(graph: Graph, count: int, seed: int = 0) -> dict[str, Array]:
-    """Uniform random inputs over the whole range of each input's type (floats:
-    standard normal), in the model's own types.
+    """Random inputs in the model's own types: floats standard normal, indices within their axis, other integers over
+    the whole range of their type.
     """
     generator = np.random.default_rng(seed)
 
-    def draw(kind: Type) -> Array:
+    def draw(name: str) -> Array:
+        kind = graph.type(name)
         shape = (count, *kind.shape)
         if kind.elem.is_float:
             return generator.standard_normal(shape).astype(kind.elem.dtype)
-        low, high = kind.elem.limits
-        return generator.integers(low, high, shape, dtype=kind.elem.dtype, endpoint=True)
+        return agree.integers(generator, graph, name, shape, whole=True)
 
-    return {name: draw(graph.type(name)) for name in graph.inputs}
+    return {name: draw(name) for name in graph.inputs}
 
 
 def figures(

@@ -38,7 +38,8 @@ class LiteRT:
                     raise
                 self._reference = False  # it has no reference kernel of this operator or version
         kernels = "BUILTIN_REF" if self._reference else "BUILTIN"
-        self.text = f"{package.replace('ai-edge-', '').replace('-', '_')} {_version(package)} ({kernels})"
+        made_float = ", weights made float" if self._data is not data else ""
+        self.text = f"{package.replace('ai-edge-', '').replace('-', '_')} {_version(package)} ({kernels}{made_float})"
 
     def open(self, **options: bool) -> Any:
         """A new interpreter, not yet allocated."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,15 +18,10 @@ from typing import Any
 import numpy as np
 
 from tinydeploy.errors import InputError, Problem, ToolError
-from tinydeploy.ir import Array, Graph, Type
-from tinydeploy.ops._op import Signature
+from tinydeploy.ir import Array, Graph
 from tinydeploy.ops.execute import run_float, run_integer
+from tinydeploy.validation import agree
 
-FLOAT_TOLERANCE = 1e-4  # of the largest output value, or of 1 if all are smaller
-HALF_TOLERANCE = 2.0**-7  # likewise, where the runtime computes in float16
-# ONNX leaves the rounding of a quantised model to its runtime: a step at a layer may become some at the end
-STEPS_AT_MOST, STEPS_ON_AVERAGE = 16, 1  # of 255 over the range of the output
-HEAVY_MACS = 30_000_000
 STEPS = 3  # of models that remember
 
 
@@ -35,7 +31,8 @@ class Oracle:
 
     ``inside``: intermediate tensors of one sample by name, where the runtime tells them. ``names``: those of the inputs
     and those of the outputs, where they are the ones in the file. ``stream``: as ``run`` for [samples, steps, ...shape]
-    arrays, where what the runtime itself remembers passes from step to step and is new for every sample.
+    arrays, where what the runtime itself remembers passes from step to step and is new for every sample. ``shapes``:
+    those of the inputs, None for open dimensions, where the runtime fixes them.
     """
 
     text: str
@@ -43,6 +40,7 @@ class Oracle:
     inside: Callable[[list[Array]], dict[str, Array]] | None = None
     names: tuple[list[str], list[str]] | None = None
     stream: Callable[[list[Array]], list[Array]] | None = None
+    shapes: tuple[tuple[int | None, ...], ...] | None = None
 
 
 class _Unavailable(Exception):
@@ -52,16 +50,19 @@ class _Unavailable(Exception):
 def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
     """Compare ``graph`` with the runtime of the file it came from, on seeded random inputs.
 
-    Float outputs agree to `FLOAT_TOLERANCE`, integer outputs in every bit; a state is an input and an output, as in the
-    file. Returns the runtime's name and version, or None, with the reason in ``graph.warnings``, if there is none that
-    runs the file.
+    Float outputs agree to `agree.FLOAT_TOLERANCE`, integer outputs in every bit; a state is an input and an output, as
+    in the file. Returns the runtime's name and version, or None, with the reason in ``graph.warnings``, if there is
+    none that runs the file.
     Raises: InputError with the numbers if they disagree.
     """
     try:
         oracle = _open(Path(path), graph)
         plain = _without_states(graph, oracle)
         steps = STEPS if plain.states else None
-        feeds = _random_feeds(plain, seed, steps)
+        fault = _other_ends(oracle, plain)
+        if fault:
+            raise _disagreement(path, oracle, fault)
+        feeds = agree.random_feeds(plain, seed, steps)
         ask = oracle.run if steps is None else oracle.stream
         assert ask is not None
         theirs = _guarded(lambda: ask(list(feeds.values())), oracle.text)
@@ -70,7 +71,8 @@ def check_against(path: Path, graph: Graph, seed: int = 0) -> str | None:
         return None
     run = run_integer if graph.is_quantised() else run_float
     rounded = graph.is_quantised() and graph.source is not None and graph.source.format == "onnx"
-    compare = _compare_steps if rounded else _compare_halves if _has_halves(graph) else _compare
+    halves = functools.partial(agree.differs, tolerance=agree.HALF_TOLERANCE)
+    compare = agree.differs_in_steps if rounded else halves if agree.has_halves(graph) else agree.differs
     ours = run(plain, feeds, steps=steps is not None)
     if len(theirs) != len(plain.outputs):
         raise _disagreement(path, oracle, f"it has {len(theirs)} outputs, the imported graph {len(plain.outputs)}")
@@ -138,69 +140,12 @@ def _without_states(graph: Graph, oracle: Oracle) -> Graph:
     return plain
 
 
-def _random_feeds(graph: Graph, seed: int, steps: int | None = None) -> dict[str, Array]:
-    """Arrays [samples, ...shape], or [samples, steps, ...shape].
-
-    The whole range for integers; for floats a small, a normal and an image-like sample, since nobody knows the range.
-    """
-    generator = np.random.default_rng(seed)
-    macs = sum(node.op.macs(Signature.of(graph, node)) for node in graph.nodes)
-    scales = (1.0,) if macs > HEAVY_MACS else (0.1, 1.0, 100.0)
-    feeds: dict[str, Array] = {}
-    for name in graph.inputs:
-        kind = graph.type(name)
-        each = kind.shape if steps is None else (steps, *kind.shape)
-        if kind.elem.is_float:
-            feeds[name] = np.stack([generator.standard_normal(each) * s for s in scales]).astype(kind.elem.dtype)
-        else:
-            low, high = kind.elem.limits if kind.quant is not None or kind.elem.bits <= 8 else (0, 1)
-            shape = (len(scales), *each)
-            feeds[name] = generator.integers(low, high, shape, endpoint=True).astype(kind.elem.dtype)
-    return feeds
-
-
-def _has_halves(graph: Graph) -> bool:
-    """True if the import has said that it takes float16 as float32."""
-    return any("float16" in warning for warning in graph.warnings)
-
-
-def _compare_halves(ours: Array, theirs: Array, kind: Type) -> str:
-    """As `_compare`, with a runtime that rounds to float16 what we do not."""
-    return _compare(ours, theirs, kind, HALF_TOLERANCE)
-
-
-def _compare(ours: Array, theirs: Array, kind: Type, tolerance: float = FLOAT_TOLERANCE) -> str:
-    """What is wrong, or an empty text."""
-    if ours.size != theirs.size:
-        return f"shapes {list(ours.shape)} and {list(theirs.shape)}"
-    a, b = ours.reshape(theirs.shape).astype(np.float64), theirs.astype(np.float64)
-    with np.errstate(invalid="ignore"):  # equal infinities
-        off = np.abs(a - b)
-    if not np.array_equal(np.isnan(a), np.isnan(b)):
-        return "not-a-number in different places"
-    if not kind.elem.is_float:
-        wrong = int(np.count_nonzero(off))
-        return f"{wrong} of {off.size} integers differ, by up to {int(off.max())}" if wrong else ""
-    limit = tolerance * max(1.0, float(np.nanmax(np.abs(b), initial=0.0)))
-    most = float(np.nanmax(off, initial=0.0))
-    return f"differs by up to {most:.3g}, allowed is {limit:.3g}" if most > limit else ""
-
-
-def _compare_steps(ours: Array, theirs: Array, kind: Type) -> str:
-    """What is wrong with the outputs of a quantised model whose file does not state its rounding, or an empty text."""
-    if ours.size != theirs.size:
-        return f"shapes {list(ours.shape)} and {list(theirs.shape)}"
-    a, b = ours.reshape(theirs.shape).astype(np.float64), theirs.astype(np.float64)
-    step = max(float(b.max(initial=0.0) - b.min(initial=0.0)), FLOAT_TOLERANCE) / 255
-    if not kind.elem.is_float:
-        step = float(max(1, 1 << kind.elem.bits - 8))
-    off = np.abs(a - b) / step
-    most, average = float(off.max(initial=0.0)), float(off.mean()) if off.size else 0.0
-    if not np.isfinite(average) or most > STEPS_AT_MOST or average > STEPS_ON_AVERAGE:
-        return (
-            f"differs by up to {most:.3g} steps of its range, {average:.3g} on average, allowed are {STEPS_AT_MOST}"
-            f" and {STEPS_ON_AVERAGE}"
-        )
+def _other_ends(oracle: Oracle, graph: Graph) -> str:
+    """What is wrong with the graph's inputs, or an empty text; a runtime would only refuse to run."""
+    for name, shape in zip(graph.inputs, oracle.shapes or (), strict=False):
+        ours = graph.type(name).shape
+        if len(ours) != len(shape) or any(d not in (None, o) for d, o in zip(shape, ours, strict=True)):
+            return f"input {name!r} is {list(ours)} here and {list(shape)} there"
     return ""
 
 
@@ -215,7 +160,7 @@ def _first_difference(oracle: Oracle, graph: Graph, feeds: Mapping[str, Array], 
     ours = run(graph, one, keep=names)
     for node in graph.nodes:
         for name in node.outputs:
-            if name in names and _compare(ours[name][0], theirs[name], graph.type(name)):
+            if name in names and agree.differs(ours[name], theirs[name].reshape(ours[name].shape), graph.type(name)):
                 return f"; the first node that differs is {node.name!r} ({node.origin})"
     return ""
 
@@ -313,7 +258,8 @@ def _onnxruntime(path: Path) -> Oracle:
     names = [entry.name for entry in session.get_inputs()], [entry.name for entry in session.get_outputs()]
     wide = {"tensor(float16)": np.float16, "tensor(double)": np.float64}  # what is float32 in our graph
     kinds = [wide.get(entry.type) for entry in session.get_inputs()]
-    return Oracle(text, run, names=names)
+    open_sizes = [[d if isinstance(d, int) else None for d in entry.shape] for entry in session.get_inputs()]
+    return Oracle(text, run, names=names, shapes=tuple(tuple(shape) for shape in open_sizes))
 
 
 @contextlib.contextmanager
