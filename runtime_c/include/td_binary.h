@@ -72,7 +72,7 @@ TD_BINARY(greater_equal_f32);
     TD_BINARY(greater_##type);                                                                                         \
     TD_BINARY(greater_equal_##type);
 
-/* td_binary_int.c */
+/* td_binary_8.c to td_binary_64.c */
 #define TD_BINARY_TYPE(type)                                                                                           \
     TD_BINARY(div_##type);                                                                                             \
     TD_BINARY(floor_div_##type);                                                                                       \
@@ -83,7 +83,7 @@ TD_BINARY(greater_equal_f32);
     TD_BINARY(minimum_##type);                                                                                         \
     TD_BINARY(shift_right_##type);
 
-/* td_binary_int.c but for the comparisons */
+/* td_binary_8.c to td_binary_64.c but for the comparisons */
 #define TD_BINARY_BITS(bits)                                                                                           \
     TD_BINARY(equal_##bits);                                                                                           \
     TD_BINARY(not_equal_##bits);                                                                                       \

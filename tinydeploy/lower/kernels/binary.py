@@ -68,7 +68,7 @@ def _sources(name: str, elem: Elem) -> tuple[str, ...]:
     if name in ("equal", "not_equal", *_ORDER):
         return ("td_compare.c",)
     if elem is not Elem.F32:
-        return ("td_binary_int.c",)
+        return (f"td_binary_{elem.bits}.c",)
     if name in ("pow", "atan2"):
         return ("td_binary_math_f32.c", "td_math.c", "td_math_trig.c", "td_math_pow.c")
     return ("td_binary_f32.c", "td_math.c")

@@ -1,8 +1,13 @@
-/* td_binary_int.c - arithmetic of two integers. `wide` is the unsigned type in which results are made: they wrap. */
+/* td_binary_int.h - arithmetic of two integers, for td_binary_8.c to td_binary_64.c: a file a width, as all of them in
+ * one take long to compile. `wide` is the unsigned type in which results are made: they wrap.
+ */
+#ifndef TD_BINARY_INT_H
+#define TD_BINARY_INT_H
+
 #include "td_binary.h"
 
 /* base^power modulo 2^64 */
-static uint64_t td_power(uint64_t base, uint64_t power)
+static inline uint64_t td_power(uint64_t base, uint64_t power)
 {
     uint64_t result = 1;
     for (; power != 0U; power >>= 1) {
@@ -15,7 +20,7 @@ static uint64_t td_power(uint64_t base, uint64_t power)
 }
 
 /* For power < 0: without the fraction. */
-static uint64_t td_power_below(int64_t base, int64_t power)
+static inline uint64_t td_power_below(int64_t base, int64_t power)
 {
     if (base == 1 || (base == -1 && power % 2 == 0)) {
         return 1;
@@ -75,7 +80,4 @@ static uint64_t td_power_below(int64_t base, int64_t power)
     TD_DEFINE_UNSIGNED(u##bits, uint##bits##_t, bits, wide)                                                            \
     TD_DEFINE_SIGNED(s##bits, int##bits##_t, bits, wide)
 
-TD_DEFINE_ALL(8, uint32_t)
-TD_DEFINE_ALL(16, uint32_t)
-TD_DEFINE_ALL(32, uint32_t)
-TD_DEFINE_ALL(64, uint64_t)
+#endif
