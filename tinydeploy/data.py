@@ -247,7 +247,8 @@ def _range_warnings(graph: Graph, x: Mapping[str, Array], where: str) -> list[st
         outside = float(np.mean((array < low - kind.scale) | (array > high + kind.scale)))
         if outside > _OUTSIDE_SHARE:
             found.append(
-                f"{where}: {outside:.0%} of '{name}' lies what the model's input holds, {low:.4g} to {high:.4g} "
-                f"(the data go from {array.min():.4g} to {array.max():.4g}): is --input-scale {name}=MUL,ADD missing?"
+                f"{where}: {outside:.0%} of '{name}' lies outside what the model's input holds, {low:.4g} to "
+                f"{high:.4g} (the data go from {array.min():.4g} to {array.max():.4g}): is --input-scale "
+                f"{name}=MUL,ADD missing?"
             )
     return found

@@ -58,6 +58,11 @@ def load(path: Path, input_shapes: Mapping[str, tuple[int, ...]]) -> Graph:
             builder.note(error, f"output of {path}")
     if not main.outputs:
         builder.note(InputError(Problem(str(path), "has no output")))
+    for variable in importer.shared.variables.values():
+        if variable.named and variable.state is not None and not variable.given:
+            what = f"variable '{short(variable.name)}' is read and never given a value: its content is not in the file"
+            hint = "convert the model with its variables: from_saved_model or from_keras_model, or freeze them first"
+            builder.note(UnsupportedError(Problem(str(path), what, "a model file holds all its weights", hint)))
     _settle_states(graph)
     return builder.finish()
 

@@ -118,6 +118,7 @@ def _var_handle(call: Call) -> None:
         raise call.damaged(f"has {len(call.results)} outputs")
     name = str(call.option("shared_name")) or "variable"
     variable = call.importer.shared.variable((str(call.option("container")), name), name)
+    variable.named = True
     call.importer.handles[call.results[0]] = variable
 
 
@@ -148,6 +149,7 @@ def _assign_variable(call: Call) -> None:
     if variable.state is not None and variable.state.write != variable.state.read:
         raise call.refuse("initialises a variable that is in use", "variables are initialised first")
     call.importer.shared.begin(variable, call.type(name), data)
+    variable.given = True
 
 
 OPERATORS: dict[str, Callable[[Call], None]] = {

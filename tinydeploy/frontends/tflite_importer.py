@@ -22,10 +22,16 @@ MAX_FOLDED_IN_ALL = 1 << 26
 
 @dataclasses.dataclass
 class Variable:
-    """What a variable is known by: ``state`` from its first read or its initial value on."""
+    """What a variable is known by: ``state`` from its first read or its initial value on.
+
+    ``named``: operators refer to it, so that it holds nothing before one has given it a value (``given``); a tensor
+    that is a variable begins at zero.
+    """
 
     name: str
     state: State | None = None
+    named: bool = False
+    given: bool = False
 
 
 @dataclasses.dataclass
@@ -72,6 +78,7 @@ class Shared:
             raise UnsupportedError(Problem("", f"puts {kind} into variable '{short(variable.name)}', which is {held}"))
         assert variable.state is not None
         variable.state.write = name
+        variable.given = True
 
 
 class Importer:

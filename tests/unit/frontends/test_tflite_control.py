@@ -83,6 +83,14 @@ def test_variable_is_a_state(tmp_path, initial) -> None:
     np.testing.assert_array_equal(steps[0, :, 0], state.initial[0] + np.arange(1, 5)[:, None])
 
 
+def test_variable_that_nothing_gives_a_value_is_refused(tmp_path) -> None:
+    """Weights that are variables and are not in the file would all be zero."""
+    model, inputs, outputs = streaming(initial=False)
+    model.operators = [entry for entry in model.operators if entry["kind"] != "ASSIGN_VARIABLE"]
+    with pytest.raises(UnsupportedError, match="never given a value"):
+        load(model.save(tmp_path, inputs, outputs))
+
+
 def test_variable_of_another_type_is_refused(tmp_path) -> None:
     model, inputs, outputs = streaming(initial=True)
     other = model.tensor([1, 2])
