@@ -88,7 +88,7 @@ _EXAMPLES: dict[str, _Example] = {
     "one_hot": _example([], ((1, 4), Elem.S32), ((2,), None), depth=8, axis=2),
     "resample": _example([_IMAGE], ((8, 2), Elem.S32), ((8, 2), Elem.F32), axis=1),
     "resize_bilinear": _example(size=(8, 8)),
-    "max_unpool": _example([_IMAGE], (_IMAGE, Elem.S64)),
+    "dynamic_update_slice": _example([_IMAGE, (1, 2, 2, 8)], ((4,), Elem.S32)),
     "select": _example([_IMAGE, _IMAGE, _IMAGE]),
     "cast": _example(elem=Elem.S32),
     "bitcast": _example(elem=Elem.S32),
