@@ -115,11 +115,12 @@ def compile_graph(
     target = dataclasses.replace(
         target_for(options.cpu, optimize=options.optimize), max_ram=options.max_ram, max_flash=options.max_flash
     )
-    quantised, lowered = lower_with_islands(quantised, target)
+    before = quantised
+    quantised, lowered = lower_with_islands(before, target)
     if options.integer_only:
         _refuse_float(quantised)
     quantised = quantised.copy()
-    quantised.warnings += island_warnings(quantised, lowered)
+    quantised.warnings += island_warnings(before, quantised, lowered)
     planned = plan.plan(quantised, lowered, target)
     project = emit.project(
         quantised,
@@ -176,8 +177,9 @@ def convert(graph: Graph, path: Path | None, options: ConvertOptions, report: Re
 
         report("comparing the imported graph with the model's own runtime")
         checked_against = check_against(path, optimised)
-    elif not options.check:
-        optimised.warnings.append("the imported graph was not compared with the model's own runtime (--no-check)")
+    else:
+        reason = "no file was given for it" if options.check else "--no-check"
+        optimised.warnings.append(f"the imported graph was not compared with the model's own runtime ({reason})")
     own = optimised.own_level()
     report(f"keeping the file's own types ({own})" if own else f"quantising to {options.quantize}")
     quantised = quantise(optimised, options.quantize, options.calibration, options.ranges)

@@ -57,7 +57,7 @@ class Model:
         data = self.hold(RNG.integers(-127, 128, shape).astype(INT8))
         return self.dequantise(data, scale, zero, **({} if axis is None else {"axis": axis}))
 
-    def save(self, folder: Path, shape: tuple[int, ...], output: str) -> Path:
+    def save(self, folder: Path, shape: tuple[int, ...], output: str, opset: int = 17) -> Path:
         from onnx import TensorProto, helper, numpy_helper
 
         graph = helper.make_graph(
@@ -67,7 +67,7 @@ class Model:
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
             [numpy_helper.from_array(data, name) for name, data in self.constants.items()],
         )
-        imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        imports = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
         path = folder / "quantised.onnx"
         path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString())
         return path
@@ -166,6 +166,14 @@ def test_what_has_no_integer_form_stays_in_float(tmp_path: Path) -> None:
     graph = pipeline.optimise(frontends.load(path, input_shapes={}))
     assert [n.op.name for n in graph.nodes] == ["quantize", "dequantize", "erf", "quantize", "dequantize"]
     assert steps(path, graph, {"x": RNG.normal(size=(SAMPLES, 1, 8)).astype(np.float32)}) <= 1.01
+
+
+def test_dilation_of_average_pooling(tmp_path: Path) -> None:
+    m = Model()
+    y = m.node("AveragePool", m.both("x", 0.05, 3), kernel_shape=[2, 2], dilations=[2, 3], strides=[1, 2])
+    path = m.save(tmp_path, (1, 3, 7, 9), m.both(y, 0.04, -5), opset=19)
+    graph = pipeline.optimise(frontends.load(path, input_shapes={}))
+    assert steps(path, graph, {"x": RNG.normal(0, 2, (SAMPLES, 1, 3, 7, 9)).astype(np.float32)}) <= 1.01
 
 
 def test_a_relu_that_quantising_does_is_there_in_real_numbers_too(tmp_path: Path) -> None:

@@ -91,9 +91,11 @@ class Graph:
     def own_level(self) -> str | None:
         """The level of a graph that is not to be quantised, as it has its own or no real numbers; None for any other.
 
-        "int16x8" if some computed value is quantised to 16 bits, else "int8"; "integer" without real numbers.
+        "int16x8" if some computed value is quantised to 16 bits, else "int8"; "integer" without real numbers. States do
+        not count: the cells of int8 LSTMs have 16 bits.
         """
-        kinds = [value.type for value in self.values.values() if value.data is None]
+        kept = {name for state in self.states for name in (state.read, state.write)} - {*self.inputs, *self.outputs}
+        kinds = [value.type for name, value in self.values.items() if value.data is None and name not in kept]
         if self.is_quantised():
             return "int16x8" if any(kind.quant is not None and kind.elem.bits == 16 for kind in kinds) else "int8"
         return None if any(kind.elem.is_float for kind in kinds) else "integer"

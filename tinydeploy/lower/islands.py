@@ -9,6 +9,7 @@ import numpy as np
 from tinydeploy.errors import UnsupportedError
 from tinydeploy.ir import Array, Elem, Graph, Node, Quant, Type
 from tinydeploy.ir.types import dequantise
+from tinydeploy.ir.verify import verify
 from tinydeploy.lower._contract import LowerContext, Lowered, Target
 from tinydeploy.lower.choose import NoKernelError, lower, offers_for
 from tinydeploy.ops.cast import Cast
@@ -41,18 +42,37 @@ def float_nodes(graph: Graph) -> list[Node]:
     ]
 
 
-def warnings(graph: Graph, lowered: list[Lowered]) -> list[str]:
-    """One line a node that runs in float in a quantised graph, with what it costs."""
+def warnings(before: Graph, graph: Graph, lowered: list[Lowered]) -> list[str]:
+    """One line a node that runs in float in a quantised graph, with the reason and what it costs; not for views.
+
+    ``before``: the graph that `lower_with_islands` was given.
+    """
     chosen = {low.node.name: low.offer for low in lowered}
     total = sum(offer.cost.instructions for offer in chosen.values())
-    lines = []
+    moved = {node.name for node in before.nodes if _is_quantised(before, node)}
+    lines: dict[str, None] = {}
     for node in float_nodes(graph):
-        share = chosen[node.name].cost.instructions
-        lines.append(
-            f"{node.origin or node.name}: {node.op.name} runs in float32, no integer kernel takes it; estimated"
-            f" {share:,} of the model's {total:,} instructions (--integer-only makes this an error)"
+        if chosen[node.name].view:
+            continue
+        reason = (
+            "no integer kernel takes it here"
+            if node.name in moved
+            else "the model computes it in real numbers"
+            if node.op.quant.integer
+            else "it has no integer arithmetic"
         )
-    return lines
+        share = chosen[node.name].cost.instructions
+        lines[
+            f"{node.origin or node.name}: {node.op.name} runs in float32, {reason}; estimated {share:,} of the model's"
+            f" {total:,} instructions (--integer-only makes this an error)"
+        ] = None
+    return list(lines)
+
+
+def _is_quantised(graph: Graph, node: Node) -> bool:
+    """True if an input or output is held in quantised integers; weights may be so to save space, and do not count."""
+    names = [name for name in (*node.inputs, *node.outputs) if name is not None and graph.constant(name) is None]
+    return any(graph.type(name).quant is not None for name in names)
 
 
 class _Mover:
@@ -74,18 +94,15 @@ class _Mover:
         for node in self.source.nodes:
             if node.name not in failing:
                 self.graph.nodes.append(node)
-            elif not (self._is_quantised(node) and self._move(node)):
+            elif not (_is_quantised(self.source, node) and self._move(node)):
                 refused.add(node.name)
         if refused:
             raise UnsupportedError(
                 [p for node, p in zip(error.nodes, error.problems, strict=True) if node.name in refused]
             )
         self.graph.prune()
+        verify(self.graph, "islands")
         return self.graph
-
-    def _is_quantised(self, node: Node) -> bool:
-        names = [name for name in (*node.inputs, *node.outputs) if name is not None]
-        return any(self.source.type(name).quant is not None for name in names)
 
     def _move(self, node: Node) -> bool:
         """Add the float form of a node; False, and nothing of it is of use, if no kernel runs that."""

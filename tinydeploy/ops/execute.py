@@ -69,7 +69,8 @@ class _Run:
             if value.data is not None
         }
         self._dequantise_biases()
-        self.steps = [self._prepare(node) for node in graph.nodes]
+        unused = _last_uses(graph)
+        self.steps = [self._prepare(node, names) for node, names in zip(graph.nodes, unused, strict=True)]
 
     def _constant(self, data: Array, kind: Type) -> Array:
         if self.mode == "float" and kind.quant is not None:
@@ -92,7 +93,7 @@ class _Run:
             kind = dataclasses.replace(self.graph.type(name), quant=Quant(scales, (0,) * len(scales), 0))
             self.constants[name] = dequantise(self.constants[name], kind)
 
-    def _prepare(self, node: Node) -> _Step:
+    def _prepare(self, node: Node, unused: tuple[str, ...]) -> _Step:
         graph, op = self.graph, node.op
         sig = Signature.of(graph, node)
         integer = self.mode == "integer" and (isinstance(op, Dequantize) or not sig.outputs[0].elem.is_float)
@@ -100,10 +101,6 @@ class _Run:
         computed = [name for i, name in enumerate(node.inputs) if i in (rule.weights, rule.bias) and name is not None]
         # Weights that are computed have a sample axis of their own, which is no axis of the operator's.
         stacked = op.batchable(sig) and all(name in self.constants for name in computed)
-        index = next(i for i, other in enumerate(graph.nodes) if other is node)
-        later = {name for other in graph.nodes[index + 1 :] for name in other.inputs}
-        touched = {name for name in (*node.inputs, *node.outputs) if name is not None}
-        unused = tuple(sorted(name for name in touched if name not in later))
         return _Step(node, op, sig, integer, stacked, unused)
 
     def samples(self, feeds: Mapping[str, Array], keep: tuple[str, ...], steps: bool) -> dict[str, Array]:
@@ -234,6 +231,17 @@ class _Run:
             ]
             return step.op.float32(step.sig, *arrays)
         return step.op.reference(*arrays)
+
+
+def _last_uses(graph: Graph) -> list[tuple[str, ...]]:
+    """For each node the values that it touches and no later node reads."""
+    read: set[str | None] = set()
+    result = []
+    for node in reversed(graph.nodes):
+        touched = {name for name in (*node.inputs, *node.outputs) if name is not None}
+        result.append(tuple(sorted(touched - read)))
+        read.update(node.inputs)
+    return result[::-1]
 
 
 def _fits(array: Array, elem: Elem) -> bool:

@@ -208,7 +208,9 @@ def _average(graph: Graph, node: Node, target: Kind) -> bool:
         ones = np.ones((1, *op.kernel, channels), np.int8)
         quant = Quant.per_tensor(1 / math.prod(op.kernel))
         weights = constant(graph, f"{node.name}_ones", ones, quant)
-        node.op = DepthwiseConv2d(stride=op.stride, padding=op.padding, clamp=op.clamp, exact_scale=True)
+        node.op = DepthwiseConv2d(
+            stride=op.stride, dilation=op.dilation, padding=op.padding, clamp=op.clamp, exact_scale=True
+        )
         node.inputs = (x, weights, None)
     _finish(graph, node, target)
     return True
